@@ -1,0 +1,32 @@
+"""Which training examples can go, how many, and what will it cost?"""
+
+from leanset._errors import DivergenceError, InputError, LeansetError, MissingExtraError, RunFolderError
+from leanset._version import __version__
+from leanset.certify import Certificate
+from leanset.influence import Cholesky, ConjugateGradients, Kronecker, LiSSA
+from leanset.pipeline import Frontier, FrontierPoint, PruneResult, load, prune
+from leanset.problem import Outcome
+from leanset.solve import AdaptiveAnnealing, Exhaustive, SimulatedAnnealing
+
+__all__ = [
+    "AdaptiveAnnealing",
+    "Certificate",
+    "Cholesky",
+    "ConjugateGradients",
+    "DivergenceError",
+    "Exhaustive",
+    "Frontier",
+    "FrontierPoint",
+    "InputError",
+    "Kronecker",
+    "LeansetError",
+    "LiSSA",
+    "MissingExtraError",
+    "Outcome",
+    "PruneResult",
+    "RunFolderError",
+    "SimulatedAnnealing",
+    "__version__",
+    "load",
+    "prune",
+]

@@ -1,0 +1,19 @@
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Shapes by letter: n examples, D design columns (features and bias), C classes, p = (C - 1)·D free coordinates.
+Matrix: TypeAlias = NDArray[np.float64]  # (n, D), (C, D) or (p, p)
+Vector: TypeAlias = NDArray[np.float64]  # (n,) or (p,)
+Vectors32: TypeAlias = NDArray[np.float32]  # (k, p) influence vectors as the solvers read them
+Rows: TypeAlias = NDArray[np.int64]  # row numbers of the input
+Mask: TypeAlias = NDArray[np.bool_]  # (n,), True = removed
+AnyArray: TypeAlias = NDArray[Any]
+
+
+def mask_of(rows: AnyArray, size: int) -> Mask:
+    """Return a boolean mask that is True at `rows`."""
+    mask = np.zeros(size, dtype=bool)
+    mask[rows] = True
+    return mask

@@ -1,0 +1,82 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Matrix, Vector
+from leanset._errors import DivergenceError
+
+Operator = Callable[[Matrix], Matrix]
+
+
+@dataclass(frozen=True)
+class LinearSolution:
+    """Solutions of H x = b for several right-hand sides, with what they are worth.
+
+    Attributes
+    ----------
+    solution : same shape as the right-hand sides, first axis = right-hand side
+    residual : (k,) relative residuals ‖H x − b‖ / ‖b‖, measured with one more product, not carried along
+    iterations : steps taken (0 for a direct method)
+    """
+
+    solution: Matrix
+    residual: Vector
+    iterations: int
+
+    @property
+    def worst_residual(self) -> float:
+        """Largest relative residual over the right-hand sides."""
+        return float(self.residual.max(initial=0.0))
+
+
+def relative_residual(apply: Operator, solution: Matrix, rhs: Matrix) -> Vector:
+    """Return ‖H x − b‖ / ‖b‖ for each right-hand side (0 where b = 0 and x = 0)."""
+    norms = _norms(rhs)
+    return _norms(apply(solution) - rhs) / np.where(norms > 0, norms, 1.0)
+
+
+def conjugate_gradients(
+    apply: Operator, rhs: Matrix, *, precondition: Operator, tolerance: float, max_iterations: int
+) -> LinearSolution:
+    """Solve H x = b for a stack of right-hand sides, each with its own step lengths.
+
+    A right-hand side that has reached the tolerance is frozen: carrying on past convergence divides rounding noise by
+    rounding noise, which is how conjugate gradients elsewhere turn into NaN.
+    """
+    x, r = np.zeros_like(rhs), rhs.copy()
+    goal = tolerance * _norms(rhs)
+    z = precondition(r)
+    d, rz = z.copy(), _dots(r, z)
+    steps = 0
+    while steps < max_iterations:
+        active = _norms(r) > goal
+        if not active.any():
+            break
+        hd = apply(d)
+        curvature = _dots(d, hd)
+        if not np.isfinite(curvature).all() or (curvature[active] <= 0).any():
+            raise DivergenceError(
+                "Conjugate gradients met a direction of non-positive curvature: the Hessian is not positive definite in "
+                "this precision. Raise `l2`."
+            )
+        step = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)
+        x += _scaled(step, d)
+        r -= _scaled(step, hd)
+        z = precondition(r)
+        rz, previous = _dots(r, z), rz
+        d = z + _scaled(np.where(active, rz / np.where(previous > 0, previous, 1.0), 0.0), d)
+        steps += 1
+    return LinearSolution(x, relative_residual(apply, x, rhs), steps)
+
+
+def _norms(stack: Matrix) -> Vector:
+    return np.sqrt(_dots(stack, stack))
+
+
+def _dots(a: Matrix, b: Matrix) -> Vector:
+    return np.einsum("ki,ki->k", a.reshape(len(a), -1), b.reshape(len(b), -1))
+
+
+def _scaled(factors: Vector, stack: Matrix) -> Matrix:
+    return factors.reshape(-1, *([1] * (stack.ndim - 1))) * stack

@@ -1,0 +1,84 @@
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+Advance = Callable[[float], None]  # told the share of the stage that is done
+Stage = contextlib.AbstractContextManager[Advance]
+
+
+class Reporter(Protocol):
+    """Somebody to tell how far the work has come."""
+
+    def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Stage:
+        """Announce a stage; `units` of `unit` are worked through as its share goes from 0 to 1."""
+
+
+class Silent:
+    """Tells nobody."""
+
+    def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Stage:
+        """Do nothing."""
+        return contextlib.nullcontext(lambda share: None)
+
+
+class Bars:
+    """Progress bars on a terminal, with rate and remaining time; used inside a `with` block."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TaskProgressColumn(),
+            TextColumn("[cyan]{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(compact=True),
+            console=console or Console(stderr=True),
+            transient=False,
+        )
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Bars":
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    @contextlib.contextmanager
+    def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Iterator[Advance]:
+        """Show one bar for a stage."""
+        task = self._bars.add_task(title, total=1.0, rate="")
+
+        def advance(share: float) -> None:
+            with self._lock:  # solver chains report from their own threads
+                elapsed = self._bars.tasks[task].elapsed or 0.0
+                rate = f"{_short(share * units / elapsed)} {unit}/s" if unit and elapsed > 0.2 else ""
+                self._bars.update(task, completed=share, rate=rate)
+
+        yield advance
+        self._bars.update(task, completed=1.0)
+
+
+@contextlib.contextmanager
+def reporter_for(progress: bool | None) -> Iterator[Reporter]:
+    """Return bars if asked for, or if a person is watching and nothing was said."""
+    if progress is None:
+        progress = sys.stderr.isatty()
+    if not progress:
+        yield Silent()
+        return
+    with Bars() as bars:
+        yield bars
+
+
+def _short(value: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:.1f}{letter}"
+    return f"{value:.1f}"

@@ -1,0 +1,62 @@
+"""Parallel work whose result does not depend on the number of threads.
+
+Linear algebra runs on one core at a time (`single_threaded_blas`) over row chunks whose boundaries depend on the
+problem only; a pool of threads works through the chunks, and sums are taken in chunk order. So the last bit is the
+same on one core and on sixty-four, which an annealing run needs: one flipped bit sends it down another path.
+"""
+
+import contextlib
+import contextvars
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import threadpoolctl
+
+Result = TypeVar("Result")
+
+_CHUNK_ENTRIES = 2**21  # 16 MiB of float64 per temporary: large enough for BLAS, small enough for the cache hierarchy
+_threads: contextvars.ContextVar[int | None] = contextvars.ContextVar("leanset_threads", default=None)
+
+
+def available_threads() -> int:
+    """Number of worker threads: the value set by `working_threads`, else the cores this process may use."""
+    chosen = _threads.get()
+    if chosen is not None:
+        return chosen
+    allowed = getattr(os, "sched_getaffinity", None)  # Linux only; elsewhere every core counts
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def working_threads(threads: int | None) -> Iterator[None]:
+    """Set the worker count for a block and keep BLAS to one thread inside it."""
+    token = _threads.set(threads)
+    try:
+        with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+            yield
+    finally:
+        _threads.reset(token)
+
+
+def row_chunks(rows: int, width: int) -> list[slice]:
+    """Cut `rows` rows into slices so that one chunk of `width` columns is a moderate temporary."""
+    step = max(64, min(8192, _CHUNK_ENTRIES // max(width, 1)))
+    return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
+
+
+def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[Result]:
+    """Yield `work(chunk)` for each chunk in order, computed by the worker threads."""
+    workers = min(available_threads(), len(chunks))
+    if workers <= 1:
+        yield from map(work, chunks)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        # A window keeps finished partial sums from piling up in memory when the consumer is slower.
+        waiting = [pool.submit(work, chunk) for chunk in chunks[: 2 * workers]]
+        for nth in range(len(chunks)):
+            yield waiting[nth].result()
+            waiting[nth] = None  # type: ignore[call-overload]
+            if nth + 2 * workers < len(chunks):
+                waiting.append(pool.submit(work, chunks[nth + 2 * workers]))

@@ -1,0 +1,72 @@
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What removing the chosen examples does to the head: promised, predicted and measured.
+
+    All changes are Euclidean norms of the change of the head's weights (bias included) on the features as the head
+    sees them. The certificate speaks of the head on fixed features; what a whole network does, only retraining tells.
+
+    Attributes
+    ----------
+    n, removed : examples there were, examples that go
+    influence_change : ‖Δθ‖ by first-order influence (the formulation's own prediction)
+    newton_change : ‖Δθ‖ by one Newton step with the kept examples' Hessian
+    refit_change : ‖Δθ‖ measured by refitting the head to its minimum on the kept examples
+    random_refit_change_mean, random_refit_change_sd : the same for random removals of equal size and equal class counts
+    head_norm : ‖θ̂‖ of the head of all examples
+    l2 : weight of the penalty
+    inverse, inverse_residual : how H⁻¹ was applied for `influence_change`, and ‖H x − b‖ / ‖b‖ there
+    validation_loss_gap : mean validation loss of the refitted head minus that of the full head; None without
+        validation data
+    validation_loss_gap_low, validation_loss_gap_high : paired 95 % interval
+    first_order_bound, second_order_bound : ‖∇L‖·‖Δθ‖ and Böhning's ½ΔθᵀBΔθ; their sum bounds the loss gap
+    seed, leanset_version, data_fingerprint : what is needed to get the same answer again
+    formulation : "newton" or "paper"
+    refit_error_bound : proven bound on the error of `refit_change` from stopping the refits early
+    start_head_distance : ‖θ̂ − given head‖ when a head was given, else None
+    outcome : how the search ended, as advice
+    notes : what a reader must know to read the numbers rightly
+    """
+
+    n: int
+    removed: int
+    influence_change: float
+    newton_change: float
+    refit_change: float
+    random_refit_change_mean: float
+    random_refit_change_sd: float
+    head_norm: float
+    l2: float
+    inverse: str
+    inverse_residual: float
+    validation_loss_gap: float | None
+    validation_loss_gap_low: float | None
+    validation_loss_gap_high: float | None
+    first_order_bound: float
+    second_order_bound: float
+    seed: int
+    leanset_version: str
+    data_fingerprint: str
+    formulation: str
+    refit_error_bound: float
+    start_head_distance: float | None
+    outcome: str
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values under stable keys, ready for JSON."""
+        return asdict(self) | {"notes": list(self.notes)}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "Certificate":
+        """Rebuild a certificate from `to_dict`; unknown keys of later versions are left aside."""
+        known = {field.name for field in fields(cls)}
+        return cls(**{key: value for key, value in values.items() if key in known} | {"notes": tuple(values["notes"])})
+
+    @property
+    def below_random(self) -> float:
+        """How many times smaller the measured change is than a random removal's."""
+        return self.random_refit_change_mean / self.refit_change if self.refit_change else float("inf")

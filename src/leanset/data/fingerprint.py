@@ -1,0 +1,34 @@
+import hashlib
+
+import numpy as np
+
+from leanset._arrays import AnyArray
+from leanset.data.examples import Examples
+
+
+def fingerprint(examples: Examples) -> str:
+    """Return a SHA-256 digest of features, labels, class names and validation data.
+
+    Examples
+    --------
+    >>> from leanset.data import checked_examples
+    >>> a = checked_examples([[0.0], [1.0]], [0, 1])
+    >>> b = checked_examples([[0.0], [1.5]], [0, 1])
+    >>> fingerprint(a) == fingerprint(a), fingerprint(a) == fingerprint(b)
+    (True, False)
+    """
+    digest = hashlib.sha256()
+    for part in (examples, examples.validation):
+        if part is None:
+            digest.update(b"no validation")
+            continue
+        digest.update("\0".join(part.classes).encode())
+        for array in (part.features, part.labels):
+            _add_array(digest, array)
+    return digest.hexdigest()
+
+
+def _add_array(digest: "hashlib._Hash", array: AnyArray) -> None:
+    digest.update(f"{array.dtype.str}{array.shape}".encode())
+    for start in range(0, len(array), 65536):  # by blocks, so that a strided or mapped array is never copied whole
+        digest.update(np.ascontiguousarray(array[start : start + 65536]).data)

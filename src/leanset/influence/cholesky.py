@@ -1,0 +1,42 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from leanset._arrays import Matrix
+from leanset._errors import DivergenceError
+from leanset._linalg import LinearSolution, relative_residual
+from leanset.head import Curvature
+from leanset.influence.inverse import Inverse, InverseHessian, flat_operator
+
+
+@dataclass(frozen=True)
+class Cholesky(Inverse):
+    """Factor the exact (C·D, C·D) Hessian; the default while that matrix is small.
+
+    Examples
+    --------
+    >>> import leanset
+    >>> leanset.Cholesky()
+    Cholesky()
+    """
+
+    name: ClassVar[str] = "cholesky"
+
+    def prepare(self, curvature: Curvature) -> InverseHessian:
+        """Build and factor the Hessian."""
+        hessian = curvature.hessian()
+        try:
+            factor = cho_factor(hessian, lower=True)
+        except LinAlgError:
+            raise DivergenceError(
+                f"The head's Hessian is singular in float64 at l2={curvature.l2}; raise `l2`, or drop duplicate features."
+            ) from None
+        apply = flat_operator(hessian)
+
+        def solve(stack: Matrix) -> LinearSolution:
+            flat = cho_solve(factor, stack.reshape(len(stack), -1).T).T
+            solution = flat.reshape(stack.shape)
+            return LinearSolution(solution, relative_residual(apply, solution, stack), 0)
+
+        return InverseHessian(self.name, solve)

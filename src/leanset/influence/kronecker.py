@@ -1,0 +1,52 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from leanset._arrays import Matrix
+from leanset._linalg import LinearSolution, relative_residual
+from leanset.head import Curvature
+from leanset.influence.conjugate_gradients import ConjugateGradients
+from leanset.influence.inverse import Inverse, InverseHessian
+
+_SAMPLE = 8
+
+
+@dataclass(frozen=True)
+class Kronecker(Inverse):
+    """Approximate the Hessian in a Kronecker eigenbasis (EK-FAC); cheap at any C·D, and never exact.
+
+    Its residual is measured against the true Hessian and is large: tens of percent are usual. leanset uses it to steer
+    the search on very large heads, where the certificate is then computed with conjugate gradients.
+
+    Parameters
+    ----------
+    directions : how many leading coordinates the solver sees when a row's C·D coordinates are too many to store
+
+    Examples
+    --------
+    >>> import leanset
+    >>> leanset.Kronecker().directions
+    1024
+    """
+
+    directions: int = 1024
+    name: ClassVar[str] = "kronecker"
+
+    def prepare(self, curvature: Curvature) -> InverseHessian:
+        """Compute the eigenbasis and eigenvalues."""
+        factors = curvature.kronecker()
+
+        def solve(stack: Matrix) -> LinearSolution:
+            solution = factors.solve(stack)
+            return LinearSolution(solution, relative_residual(curvature.apply, solution, stack), 0)
+
+        return InverseHessian(self.name, solve)
+
+
+def error_against_exact(curvature: Curvature, right_hand_sides: Matrix) -> float:
+    """Return the relative error of the approximation on some (k, C, D) vectors, against conjugate gradients."""
+    sample = right_hand_sides[:_SAMPLE]
+    exact = ConjugateGradients(tolerance=1e-8).prepare(curvature).solve(sample).solution
+    approximate = curvature.kronecker().solve(sample)
+    return float(np.linalg.norm(approximate - exact) / np.linalg.norm(exact))

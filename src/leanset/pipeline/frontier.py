@@ -1,0 +1,71 @@
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The best set found of one size, and what its removal does to the head.
+
+    Attributes
+    ----------
+    removed, fraction : how many examples go, as a number and as a share
+    newton_change : ‖Δθ‖ by a Newton step
+    refit_change : ‖Δθ‖ measured by an exact refit
+    random_refit_change : the same for a random removal of that size (mean of two draws)
+    validation_loss_gap : measured rise of the validation loss; None without validation data
+    """
+
+    removed: int
+    fraction: float
+    newton_change: float
+    refit_change: float
+    random_refit_change: float
+    validation_loss_gap: float | None
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """Number removed against certified change, in ascending order: the picture to choose from.
+
+    Examples
+    --------
+    >>> point = FrontierPoint(10, 0.1, 0.2, 0.21, 0.9, None)
+    >>> print(Frontier((point,)).to_csv(), end="")
+    removed,fraction,newton_change,refit_change,random_refit_change,validation_loss_gap
+    10,0.1,0.2,0.21,0.9,
+    """
+
+    points: tuple[FrontierPoint, ...]
+
+    def __iter__(self) -> Iterator[FrontierPoint]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def to_csv(self) -> str:
+        """Return the points as CSV with a header line; empty cells where there is no value."""
+        out = io.StringIO()
+        writer = csv.DictWriter(out, [field.name for field in fields(FrontierPoint)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(point) for point in self.points)
+        return out.getvalue()
+
+    @classmethod
+    def from_csv(cls, text: str) -> "Frontier":
+        """Rebuild a frontier from `to_csv`."""
+        return cls(tuple(_point(row) for row in csv.DictReader(io.StringIO(text))))
+
+
+def _point(row: dict[str, str]) -> FrontierPoint:
+    gap = row["validation_loss_gap"]
+    return FrontierPoint(
+        int(row["removed"]),
+        float(row["fraction"]),
+        float(row["newton_change"]),
+        float(row["refit_change"]),
+        float(row["random_refit_change"]),
+        float(gap) if gap else None,
+    )

@@ -1,0 +1,75 @@
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Matrix
+from leanset._errors import InputError
+from leanset._linalg import Operator
+from leanset.certify import preconditioner
+from leanset.data import Examples
+from leanset.head import Design, HeadFit, design_of, fit_head
+from leanset.influence import (
+    Cholesky,
+    ConjugateGradients,
+    HeadState,
+    Inverse,
+    InverseHessian,
+    Kronecker,
+    choose_inverse,
+)
+from leanset.pipeline.settings import PruneSettings
+from leanset.problem import Constraints
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Everything that is computed once and that every search and measurement of a run stands on."""
+
+    examples: Examples
+    settings: PruneSettings
+    constraints: Constraints
+    validation: Design | None
+    state: HeadState
+    fit: HeadFit
+    start_head_distance: float | None
+    inverse: Inverse
+    for_sums: InverseHessian
+    precondition: Operator
+
+    @property
+    def theta(self) -> Matrix:
+        """The head of all examples."""
+        return self.fit.theta
+
+
+def prepare_ground(
+    examples: Examples, settings: PruneSettings, constraints: Constraints, head: Matrix | None, known: HeadFit | None
+) -> Ground:
+    """Fit the head (unless it is known from an earlier run) and make the inverses ready."""
+    design, validation, scaling = design_of(examples, standardize=settings.standardize)
+    start = None if head is None else scaling.head_from_raw(_checked_head(head, design.shape))
+    fit = known or fit_head(design, settings.l2, start=start)
+    state = HeadState.at(design, fit.theta, settings.l2)
+    inverse = settings.inverse or choose_inverse(design.shape, settings.memory)
+    if settings.inverse is None and isinstance(inverse, Kronecker):
+        # Only one sum enters the certificate, so there the inverse can be exact however large the head is.
+        for_sums = ConjugateGradients().prepare(state.curvature())
+    else:
+        for_sums = inverse.prepare(state.curvature())
+    if isinstance(inverse, Cholesky):
+        precondition: Operator = lambda stack: for_sums.solve(stack).solution  # noqa: E731
+    else:
+        precondition = preconditioner(state, settings.memory)
+    distance = None if start is None else float(np.linalg.norm(fit.theta - start))
+    return Ground(
+        examples, settings, constraints, validation, state, fit, distance, inverse, for_sums, precondition
+    )
+
+
+def _checked_head(head: Matrix, shape: tuple[int, int]) -> Matrix:
+    weights = np.asarray(head, dtype=np.float64)
+    if weights.shape != shape or not np.isfinite(weights).all():
+        raise InputError(
+            f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."
+        )
+    return weights

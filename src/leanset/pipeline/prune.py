@@ -1,0 +1,256 @@
+import os
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._arrays import Matrix
+from leanset._progress import Reporter, reporter_for
+from leanset._threads import working_threads
+from leanset._version import __version__
+from leanset.data import Examples, checked_examples, fingerprint
+from leanset.head import HeadFit
+from leanset.influence import Inverse
+from leanset.pipeline.budgets import ladder_counts, largest_within
+from leanset.pipeline.certification import issue_certificate
+from leanset.pipeline.evaluate import Evaluation, measured
+from leanset.pipeline.evidence import FULL_EFFORT, Evidence
+from leanset.pipeline.formulations import Formulation, NewtonFormulation, PaperFormulation
+from leanset.pipeline.frontier import Frontier
+from leanset.pipeline.ground import Ground, prepare_ground
+from leanset.pipeline.result import PruneResult, load
+from leanset.pipeline.settings import PruneSettings, checked_budget, checked_settings, constraints_of
+from leanset.problem import Constraints
+from leanset.runs import RunFolder
+from leanset.solve import Solver
+
+DEFAULT_MEMORY = 2**30
+FORMULATIONS: dict[str, type[Formulation]] = {"newton": NewtonFormulation, "paper": PaperFormulation}
+
+
+def prune(
+    features: ArrayLike,
+    labels: ArrayLike,
+    *,
+    fraction: float | None = None,
+    count: int | None = None,
+    epsilon: float | None = None,
+    relative_epsilon: float | None = None,
+    max_loss_gap: float | None = None,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    l2: float = 1e-4,
+    standardize: bool = True,
+    class_balance: str | int | None = None,
+    pinned: ArrayLike | None = None,
+    formulation: str = "newton",
+    inverse: Inverse | None = None,
+    solver: Solver | None = None,
+    seed: int = 0,
+    head: ArrayLike | None = None,
+    random_draws: int = 5,
+    frontier: bool = True,
+    memory: int = DEFAULT_MEMORY,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    progress: bool | None = None,
+) -> PruneResult:
+    """Find the examples whose joint removal changes the head least, and certify what their removal does.
+
+    Exactly one budget must be given. With `fraction` or `count` the size is fixed and the change is made small; with
+    `epsilon`, `relative_epsilon` or `max_loss_gap` the set is made large while the *measured* quantity stays within.
+
+    Parameters
+    ----------
+    features : (n, d) array of finite numbers
+    labels : (n,) integers 0..C-1, or strings
+    fraction, count : how much to remove, as a share in (0, 1) or as a number
+    epsilon : most the head's weights may change, ‖Δθ‖
+    relative_epsilon : the same as a share of the head's norm
+    max_loss_gap : most the validation loss may rise
+    validation : held-out (features, labels)
+    l2 : weight of the penalty (l2/2)‖θ‖² on all weights, bias included
+    standardize : scale the features by their own mean and standard deviation first
+    class_balance : "proportional" (default), "none", or the least number of each class to keep. The paper's formulation
+        has "none" by default, as published. No class is ever wiped out.
+    pinned : row numbers, or a mask, of examples that must stay
+    formulation : "newton", or "paper" for problems (a) and (b) as published
+    inverse : how to invert the Hessian, e.g. `leanset.ConjugateGradients()`; chosen from the head's size if None
+    solver : how to search, e.g. `leanset.AdaptiveAnnealing(seconds=10)`
+    seed : of everything that is random; the answer does not depend on the number of threads
+    head : (C, d+1) weights, bias last, of a head for the features as given, to start from; it is polished to a minimum
+    random_draws : random removals to compare with
+    frontier : also search the other sizes of the frontier
+    memory : bytes that stored influence vectors and Hessians may take
+    threads : worker threads; all cores if None
+    out : run folder to write, and to resume from
+    overwrite : replace another run in `out`
+    progress : show progress bars; None shows them if a person is watching
+
+    Examples
+    --------
+    >>> import numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 3, 300)
+    >>> features = rng.normal(size=(300, 4)) + np.eye(3, 4)[labels]
+    >>> result = leanset.prune(features, labels, fraction=0.4)
+    >>> len(result.removed), len(result.kept)
+    (120, 180)
+    >>> result.certificate.refit_change < result.certificate.random_refit_change_mean / 3
+    True
+    """
+    examples = checked_examples(features, labels, validation)
+    budget = checked_budget(
+        len(examples),
+        fraction=fraction,
+        count=count,
+        epsilon=epsilon,
+        relative_epsilon=relative_epsilon,
+        max_loss_gap=max_loss_gap,
+    )
+    settings = checked_settings(
+        examples,
+        budget=budget,
+        l2=l2,
+        standardize=standardize,
+        class_balance=class_balance,
+        pinned=pinned,
+        formulation=formulation,
+        inverse=inverse,
+        solver=solver,
+        seed=seed,
+        random_draws=random_draws,
+        frontier=frontier,
+        memory=memory,
+        head=head,
+    )
+    start = None if head is None else np.asarray(head, dtype=np.float64)
+    return prune_examples(
+        examples, settings, head=start, threads=threads, out=out, overwrite=overwrite, progress=progress
+    )
+
+
+def prune_examples(
+    examples: Examples,
+    settings: PruneSettings,
+    *,
+    head: Matrix | None = None,
+    threads: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    progress: bool | None = None,
+) -> PruneResult:
+    """Do what `prune` does, from checked examples and settings; the front ends' common entrance."""
+    constraints = constraints_of(examples, settings)
+    identity = run_identity(examples, settings)
+    folder = None
+    if out is not None:
+        folder = RunFolder(out)
+        folder.open(identity, overwrite=overwrite)
+        if folder.is_finished():
+            folder.close()
+            return load(out)
+    with working_threads(threads), reporter_for(progress) as reporter:
+        result = _run(examples, settings, constraints, head, identity, folder, reporter)
+    if folder is not None:
+        result.write_to(folder)
+    return result
+
+
+def run_identity(examples: Examples, settings: PruneSettings) -> dict[str, object]:
+    """Return what a run's answer depends on."""
+    return settings.to_dict() | {"data_fingerprint": fingerprint(examples), "leanset_version": __version__}
+
+
+def _run(
+    examples: Examples,
+    settings: PruneSettings,
+    constraints: Constraints,
+    head: Matrix | None,
+    identity: dict[str, object],
+    folder: RunFolder | None,
+    reporter: Reporter,
+) -> PruneResult:
+    ground = _ground(examples, settings, constraints, head, folder, reporter)
+    formulation = FORMULATIONS[settings.formulation](ground)
+    with reporter.stage("Influence of every example", units=len(examples), unit="examples"):
+        influence_norm = formulation.norms
+    evidence = Evidence(formulation, reporter, folder)
+    answer = _answer(formulation, evidence, reporter)
+    curve = Frontier(())
+    if settings.frontier:
+        curve = evidence.frontier(ladder_counts(len(examples), constraints.most), answer)
+    certificate = issue_certificate(formulation, answer, str(identity["data_fingerprint"]), reporter)
+    own = ground.state.probability[np.arange(len(examples)), examples.labels]
+    return PruneResult(
+        kept=np.flatnonzero(~answer.removed),
+        removed=np.flatnonzero(answer.removed),
+        certificate=certificate,
+        frontier=curve,
+        labels=np.array(examples.classes)[examples.labels],
+        influence_norm=influence_norm,
+        label_probability=own,
+        settings=identity,
+    )
+
+
+def _ground(
+    examples: Examples,
+    settings: PruneSettings,
+    constraints: Constraints,
+    head: Matrix | None,
+    folder: RunFolder | None,
+    reporter: Reporter,
+) -> Ground:
+    known = None
+    if folder is not None and folder.has_stage("head"):
+        stage = folder.load_stage("head")
+        known = HeadFit(stage["theta"], float(stage["gradient_norm"]), float(stage["error_bound"]), int(stage["iterations"]))
+    with reporter.stage("Fitting the head"):
+        ground = prepare_ground(examples, settings, constraints, head, known)
+    if folder is not None and known is None:
+        fit = ground.fit
+        folder.save_stage(
+            "head",
+            theta=fit.theta,
+            gradient_norm=np.array(fit.gradient_norm),
+            error_bound=np.array(fit.error_bound),
+            iterations=np.array(fit.iterations),
+        )
+    return ground
+
+
+def _answer(formulation: Formulation, evidence: Evidence, reporter: Reporter) -> Evaluation:
+    ground = formulation.ground
+    budget, n = ground.settings.budget, len(ground.examples)
+    if budget.is_size:
+        return evidence.at(budget.size(n), FULL_EFFORT)
+    limit = budget.value
+    if budget.kind == "relative_epsilon":
+        limit *= float(np.linalg.norm(ground.theta))
+    if isinstance(formulation, PaperFormulation):
+        return _grown(formulation, limit, evidence, reporter)
+    measure = _loss_gap if budget.kind == "max_loss_gap" else _refit_change
+    light = largest_within(limit, measure, evidence.at, n, ground.constraints.most)
+    if light.count == 0:
+        return light
+    full = evidence.at(light.count, FULL_EFFORT)
+    return full if measure(full) <= min(limit, measure(light)) else light
+
+
+def _grown(formulation: PaperFormulation, limit: float, evidence: Evidence, reporter: Reporter) -> Evaluation:
+    answer = evidence.recalled("growth")
+    if answer is None:
+        with reporter.stage("Growing the largest set, as published") as advance:
+            found = formulation.grow(limit, advance)
+        answer = measured(formulation, found)
+        evidence.keep("growth", answer)
+    return answer
+
+
+def _refit_change(answer: Evaluation) -> float:
+    return answer.refit_change
+
+
+def _loss_gap(answer: Evaluation) -> float:
+    assert answer.validation_loss_gap is not None  # checked with the settings
+    return answer.validation_loss_gap

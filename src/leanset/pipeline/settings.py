@@ -1,0 +1,195 @@
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._arrays import Mask, Rows, mask_of
+from leanset._errors import InputError
+from leanset.data import Examples
+from leanset.influence import Inverse
+from leanset.problem import Constraints
+from leanset.solve import Solver
+
+BudgetKind = Literal["fraction", "count", "epsilon", "relative_epsilon", "max_loss_gap"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The one limit a run is given: a size, or a bound on what the removal may do."""
+
+    kind: BudgetKind
+    value: float
+
+    @property
+    def is_size(self) -> bool:
+        """Whether the number to remove is given."""
+        return self.kind in ("fraction", "count")
+
+    def size(self, n: int) -> int:
+        """Return the number to remove out of n."""
+        return max(1, round(self.value * n)) if self.kind == "fraction" else int(self.value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PruneSettings:
+    """All that determines a run's answer besides its data."""
+
+    budget: Budget
+    l2: float
+    standardize: bool
+    class_balance: str | int
+    pinned: tuple[int, ...]
+    formulation: str
+    inverse: Inverse | None
+    solver: Solver | None
+    seed: int
+    random_draws: int
+    frontier: bool
+    memory: int
+    head_digest: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for `settings.json`; equal dicts mean equal settings."""
+        plain = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        plain["budget"] = {self.budget.kind: self.budget.value}
+        plain["pinned"] = list(self.pinned)
+        for name in ("inverse", "solver"):
+            plain[name] = _described(plain[name])
+        return json.loads(json.dumps(plain))  # type: ignore[no-any-return]
+
+
+def _described(choice: Any) -> dict[str, Any] | None:
+    if choice is None:
+        return None
+    options = asdict(choice) if is_dataclass(choice) and not isinstance(choice, type) else {}
+    return {"name": type(choice).__name__, **options}
+
+
+def checked_budget(n: int, **given: float | None) -> Budget:
+    """Return the one budget that was given, or say what is wrong with it."""
+    chosen = {kind: value for kind, value in given.items() if value is not None}
+    names = ", ".join(f"`{kind}`" for kind in given)
+    if len(chosen) != 1:
+        seen = "none" if not chosen else " and ".join(f"`{kind}={value}`" for kind, value in chosen.items())
+        raise InputError(f"give exactly one budget out of {names}; got {seen}.")
+    kind, value = next(iter(chosen.items()))
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not math.isfinite(value):
+        raise InputError(f"`{kind}={value!r}` must be a finite number.")
+    if kind == "fraction" and not 0 < value < 1:
+        raise InputError(f"`fraction={value}` must lie in (0, 1).")
+    if kind == "count" and not (value == int(value) and 1 <= value < n):
+        raise InputError(f"`count={value}` must be a whole number in 1..{n - 1} for {n:,} examples.")
+    if kind in ("epsilon", "relative_epsilon", "max_loss_gap") and not value > 0:
+        raise InputError(f"`{kind}={value}` must be positive.")
+    return Budget(kind, float(value))  # type: ignore[arg-type]
+
+
+def checked_settings(
+    examples: Examples,
+    *,
+    budget: Budget,
+    l2: float,
+    standardize: bool,
+    class_balance: str | int | None,
+    pinned: ArrayLike | None,
+    formulation: str,
+    inverse: Inverse | None,
+    solver: Solver | None,
+    seed: int,
+    random_draws: int,
+    frontier: bool,
+    memory: int,
+    head: ArrayLike | None,
+) -> PruneSettings:
+    """Check every option once; the rest of the package may rely on them."""
+    if not (isinstance(l2, int | float) and math.isfinite(l2) and l2 > 0):
+        raise InputError(f"`l2={l2}` must be positive: without a penalty the head of separable data has no minimum.")
+    if formulation not in ("newton", "paper"):
+        raise InputError(f"`formulation={formulation!r}` must be 'newton' or 'paper'.")
+    if inverse is not None and not isinstance(inverse, Inverse):
+        raise InputError(f"`inverse={inverse!r}` must be an instance such as `leanset.Cholesky()`, or None.")
+    if solver is not None and not isinstance(solver, Solver):
+        raise InputError(f"`solver={solver!r}` must be an instance such as `leanset.AdaptiveAnnealing()`, or None.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InputError(f"`seed={seed!r}` must be a whole number of at least 0.")
+    if random_draws < 2:
+        raise InputError(f"`random_draws={random_draws}` must be at least 2, or there is no spread to report.")
+    if memory < 2**24:
+        raise InputError(f"`memory={memory}` must be at least {2**24} bytes (16 MiB).")
+    if formulation == "paper" and budget.kind == "max_loss_gap":
+        raise InputError("`max_loss_gap` is not part of the paper's formulation; use `epsilon`, or formulation='newton'.")
+    if budget.kind == "max_loss_gap" and examples.validation is None:
+        raise InputError("`max_loss_gap` is measured on validation data; pass `validation=(val_features, val_labels)`.")
+    return PruneSettings(
+        budget=budget,
+        l2=float(l2),
+        standardize=bool(standardize),
+        class_balance=_checked_balance(class_balance, formulation, examples),
+        pinned=_checked_pins(pinned, len(examples)),
+        formulation=formulation,
+        inverse=inverse,
+        solver=solver,
+        seed=int(seed),
+        random_draws=int(random_draws),
+        frontier=bool(frontier),
+        memory=int(memory),
+        head_digest=None if head is None else hashlib.sha256(np.asarray(head, dtype=np.float64).tobytes()).hexdigest(),
+    )
+
+
+def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:
+    """Translate the settings into constraints on the rows, and check that a given size is possible under them."""
+    balance = settings.class_balance
+    constraints = Constraints(
+        labels=examples.labels,
+        n_classes=len(examples.classes),
+        pinned=_pin_mask(settings.pinned, len(examples)),
+        proportional=balance == "proportional",
+        least_kept=balance if isinstance(balance, int) else 1,
+    )
+    if constraints.most == 0:
+        raise InputError("nothing can be removed: every row is pinned or is among the last of its class.")
+    if settings.budget.is_size:
+        constraints.check(settings.budget.size(len(examples)))
+    return constraints
+
+
+def _pin_mask(pinned: tuple[int, ...], n: int) -> Mask:
+    return mask_of(np.array(pinned, dtype=np.int64), n)
+
+
+def _checked_balance(balance: str | int | None, formulation: str, examples: Examples) -> str | int:
+    if balance is None:
+        return "none" if formulation == "paper" else "proportional"
+    if isinstance(balance, str) and balance in ("proportional", "none"):
+        return balance
+    smallest = int(examples.class_counts.min())
+    if isinstance(balance, int | np.integer) and not isinstance(balance, bool) and 1 <= balance <= smallest:
+        return int(balance)
+    raise InputError(
+        f"`class_balance={balance!r}` must be 'proportional', 'none', or a least number to keep of each class in "
+        f"1..{smallest} (the smallest class has {smallest})."
+    )
+
+
+def _checked_pins(pinned: ArrayLike | None, n: int) -> tuple[int, ...]:
+    if pinned is None:
+        return ()
+    values = np.asarray(pinned)
+    if values.size == 0:
+        return ()
+    if values.dtype == bool and values.shape == (n,):
+        values = np.flatnonzero(values)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise InputError(f"`pinned` must be a list of row numbers or a mask of {n:,} booleans; got {values.dtype} {values.shape}.")
+    outside = (values < 0) | (values >= n)
+    if outside.any():
+        raise InputError(
+            f"`pinned` has {int(outside.sum())} rows outside 0..{n - 1}; first: {int(values[np.argmax(outside)])}."
+        )
+    rows: Rows = np.unique(values.astype(np.int64))
+    return tuple(rows.tolist())

@@ -1,0 +1,187 @@
+"""The run folder: what files it has, how they are written, and when an earlier result may be used again.
+
+Every file is written beside its name and moved into place, so a reader never sees half of one. While a run is under
+way, finished stages lie in `stages/`; they belong to the data and settings that `settings.json` names, and are dropped
+when the final files are complete.
+"""
+
+import contextlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from leanset._arrays import AnyArray, Rows
+from leanset._errors import RunFolderError
+
+KEPT, REMOVED = "kept.txt", "removed.txt"
+SELECTION = "selection.parquet"
+CERTIFICATE = "certificate.json"
+SETTINGS = "settings.json"
+FRONTIER = "frontier.csv"
+STAGES = "stages"
+
+
+class RunFolder:
+    """One run's files."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    def is_finished(self) -> bool:
+        """Whether the final files are there (the certificate is written last)."""
+        return (self.path / CERTIFICATE).is_file()
+
+    def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> None:
+        """Take the folder for a run with this identity (settings and data fingerprint).
+
+        A new or empty folder is created; one that holds the same run is taken up again; anything else is refused.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise RunFolderError(f"{self.path}: is a file, not a folder; choose another output folder.")
+        used = self.path.is_dir() and any(self.path.iterdir())
+        if used and overwrite:
+            self._clear()
+        elif used:
+            self._check_same_run(identity)
+        with _explained(self.path, "create"):
+            (self.path / STAGES).mkdir(parents=True, exist_ok=True)
+        self.write_json(SETTINGS, identity)
+
+    def _check_same_run(self, identity: dict[str, Any]) -> None:
+        if not (self.path / SETTINGS).is_file():
+            raise RunFolderError(f"{self.path}: is already used for something else; choose an empty or new output folder.")
+        before = self.read_json(SETTINGS)
+        changed = sorted(key for key in identity.keys() | before.keys() if identity.get(key) != before.get(key))
+        if changed:
+            raise RunFolderError(
+                f"{self.path}: holds a run with other {_in_words(changed)}; choose another output folder, or overwrite it "
+                "(`--overwrite`, `overwrite=True`)."
+            )
+
+    def _clear(self) -> None:
+        if not (self.path / SETTINGS).is_file():
+            raise RunFolderError(f"{self.path}: does not hold a leanset run, so it is not overwritten; choose another folder.")
+        for name in (CERTIFICATE, KEPT, REMOVED, SELECTION, FRONTIER, SETTINGS):
+            with _explained(self.path / name, "remove"), contextlib.suppress(FileNotFoundError):
+                (self.path / name).unlink()
+        shutil.rmtree(self.path / STAGES, ignore_errors=True)
+
+    def close(self) -> None:
+        """Drop the stages of a finished run."""
+        shutil.rmtree(self.path / STAGES, ignore_errors=True)
+
+    def has_stage(self, name: str) -> bool:
+        """Whether a stage is finished."""
+        return (self.path / STAGES / f"{name}.npz").is_file()
+
+    def save_stage(self, name: str, **arrays: AnyArray) -> None:
+        """Keep a stage's arrays."""
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        self._write(f"{STAGES}/{name}.npz", buffer.getvalue())
+
+    def load_stage(self, name: str) -> dict[str, AnyArray]:
+        """Return a stage's arrays."""
+        with _explained(self.path / STAGES, "read"), np.load(self.path / STAGES / f"{name}.npz", allow_pickle=False) as file:
+            return dict(file)
+
+    def write_rows(self, name: str, rows: Rows) -> None:
+        """Write row numbers, one a line."""
+        self._write(name, "".join(f"{row}\n" for row in rows.tolist()).encode())
+
+    def read_rows(self, name: str) -> Rows:
+        """Read row numbers, one a line."""
+        text = self.read_text(name)
+        try:
+            return np.array([int(line) for line in text.split()], dtype=np.int64)
+        except ValueError:
+            raise RunFolderError(f"{self.path / name}: must hold one row number a line.") from None
+
+    def write_json(self, name: str, values: dict[str, Any]) -> None:
+        """Write a dict as JSON; what has no JSON number (infinity, NaN) becomes null."""
+        self._write(name, (json.dumps(_json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Read a dict from JSON."""
+        try:
+            values = json.loads(self.read_text(name))
+        except json.JSONDecodeError as error:
+            raise RunFolderError(f"{self.path / name}: is not valid JSON ({error}).") from None
+        if not isinstance(values, dict):
+            raise RunFolderError(f"{self.path / name}: must hold a JSON object.")
+        return values
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write text."""
+        self._write(name, text.encode())
+
+    def read_text(self, name: str) -> str:
+        """Read text."""
+        with _explained(self.path / name, "read"):
+            return (self.path / name).read_text()
+
+    def write_table(self, name: str, columns: dict[str, Any]) -> None:
+        """Write columns as a parquet table."""
+        buffer = io.BytesIO()
+        pq.write_table(pa.table(columns), buffer, compression="zstd")
+        self._write(name, buffer.getvalue())
+
+    def read_table(self, name: str) -> dict[str, AnyArray]:
+        """Read a parquet table's columns."""
+        try:
+            with _explained(self.path / name, "read"):
+                table = pq.read_table(self.path / name)
+        except pa.ArrowInvalid as error:
+            raise RunFolderError(f"{self.path / name}: is not a parquet file ({error}).") from None
+        return {column: table[column].to_numpy() for column in table.column_names}
+
+    def _write(self, name: str, content: bytes) -> None:
+        target = self.path / name
+        with _explained(target, "write"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.chmod(temporary, 0o644)
+                os.replace(temporary, target)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+                raise
+
+
+@contextlib.contextmanager
+def _explained(path: Path, verb: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, RunFolderError):
+            raise
+        raise RunFolderError(f"{path}: cannot {verb}: {error.strerror or error}.") from None
+
+
+def _in_words(keys: list[str]) -> str:
+    readable = ["data" if key == "data_fingerprint" else f"`{key}`" for key in keys]
+    return readable[0] if len(readable) == 1 else f"{', '.join(readable[:-1])} and {readable[-1]}"
+
+
+def _json_safe(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _json_safe(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json_safe(item) for item in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,108 @@
+"""Annealing whose schedule and proposals come from the data.
+
+Three measurements shaped it (CIFAR-10 head, 50,000 rows, 585 coordinates, 40 % removed; a random set has norm 1.0).
+Influence norms are heavy-tailed: most rows hardly move the head and a tenth of them decides the sum. In thermal
+equilibrium the squared norm is about p·T/2, so the first temperature is read off the starting norm, and at temperature T
+only rows with ‖v‖² of the order of T or more are worth proposing ("movers"); exchanged against a quiet row they act as a
+single flip, exchanged against each other they open moves that one flip cannot make, and a mix of both served best.
+"""
+
+import dataclasses
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Vector
+from leanset._rng import stream
+from leanset._errors import InputError
+from leanset._threads import available_threads
+from leanset.problem import PruneProblem
+from leanset.solve.driver import Attempt, Progress, Solver, check_positive
+from leanset.solve.levels import Level, Walk, outcome_of, walk
+
+_LEVELS = 24
+_COLDEST = 5e-5  # last temperature, as a share of the one at which a random set would be in equilibrium
+_MOVER_SHARE = 0.5  # rows with ‖v‖² above this share of the temperature are movers
+_QUIET_SHARE = 0.6  # how often a mover's partner is a quiet row
+
+
+@dataclass(frozen=True)
+class AdaptiveAnnealing(Solver):
+    """leanset's default solver: annealing with schedule and proposals set from the data.
+
+    Parameters
+    ----------
+    proposals : exchanges each chain tries; None scales with the number of rows, up to 16 million
+    seconds : run for this long instead of counting proposals (the answer then depends on the machine's speed)
+    chains : independent runs, in parallel where there are cores; the best one is the answer
+    effort : multiplies proposals and seconds
+
+    Examples
+    --------
+    >>> import leanset
+    >>> leanset.AdaptiveAnnealing(seconds=10).chains
+    2
+    """
+
+    proposals: int | None = None
+    seconds: float | None = None
+    chains: int = 2
+    effort: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_positive("AdaptiveAnnealing", proposals=self.proposals, seconds=self.seconds, effort=self.effort)
+        if self.chains < 1:
+            raise InputError(f"`AdaptiveAnnealing(chains={self.chains})` must be at least 1.")
+
+    def lighter(self, share: float) -> "AdaptiveAnnealing":
+        """Return a solver with `share` of this one's effort."""
+        return dataclasses.replace(self, effort=share * self.effort)
+
+    def search(self, problem: PruneProblem, seed: int, progress: Progress) -> Attempt:
+        """Anneal every chain and keep the best."""
+        planned = self._proposals(len(problem.labels))
+        seconds = None if self.seconds is None else self.effort * self.seconds
+        lengths = np.einsum("ij,ij->i", problem.vectors, problem.vectors, dtype=np.float64)
+        stop, done = threading.Event(), np.zeros(self.chains)
+
+        def run(chain: int) -> Walk:
+            rng = stream(seed, "adaptive annealing", chain)
+
+            def report(count: int) -> None:
+                done[chain] = count
+                progress(min(1.0, done.sum() / (planned * self.chains)))
+
+            levels = _schedule(problem, lengths, planned)
+            return walk(problem, levels, rng, seconds=seconds, report=report, stopped=stop.is_set)
+
+        with ThreadPoolExecutor(min(self.chains, available_threads())) as pool:
+            try:
+                walks = list(pool.map(run, range(self.chains)))
+            finally:
+                stop.set()  # on Ctrl-C the chains notice within one slice
+        best = min(walks, key=lambda end: end.norms[-1])
+        return Attempt(best.removed, outcome_of(best.norms), sum(end.proposals for end in walks))
+
+    def _proposals(self, rows: int) -> int:
+        return max(1, int(self.effort * (self.proposals or min(16_000_000, 2_000 * rows))))
+
+
+def _schedule(problem: PruneProblem, lengths: Vector, proposals: int) -> list[Level]:
+    k, p = problem.vectors.shape
+    rate = problem.removed.mean()
+    random_energy = float(rate * (1 - rate) * lengths.sum())
+    coldest = max(_COLDEST * random_energy / p, np.finfo(np.float32).tiny)
+    hottest = max(problem.norm(problem.removed) ** 2 / p, 10 * coldest)
+    # Cold levels have more movers to serve, so effort rises linearly from half to one and a half times the mean.
+    shares = np.linspace(0.5, 1.5, _LEVELS) / _LEVELS
+    levels = []
+    for temperature, share in zip(np.geomspace(hottest, coldest, _LEVELS), shares, strict=True):
+        moves = lengths >= _MOVER_SHARE * temperature
+        if moves.sum() < 2:
+            moves = np.ones(k, dtype=bool)
+        quiet_share = 0.0 if moves.all() else _QUIET_SHARE
+        size = max(1, int(share * proposals))
+        levels.append(Level(float(temperature), np.flatnonzero(moves), np.flatnonzero(~moves), quiet_share, size))
+    return levels

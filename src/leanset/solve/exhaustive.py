@@ -1,0 +1,58 @@
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import mask_of
+from leanset._errors import InputError
+from leanset.problem import Outcome, PruneProblem
+from leanset.solve.driver import Attempt, Progress, Solver
+
+
+@dataclass(frozen=True)
+class Exhaustive(Solver):
+    """Visit every allowed set; the oracle for tiny problems.
+
+    Parameters
+    ----------
+    most_subsets : refuse larger problems
+
+    Examples
+    --------
+    >>> import leanset
+    >>> leanset.Exhaustive().most_subsets
+    1000000
+    """
+
+    most_subsets: int = 1_000_000
+
+    def search(self, problem: PruneProblem, seed: int, progress: Progress) -> Attempt:
+        """Enumerate."""
+        visits = self._visits(problem)
+        if visits > self.most_subsets:
+            raise InputError(
+                f"`Exhaustive()` would visit {visits:,} subsets (limit {self.most_subsets:,}); use `AdaptiveAnnealing()`."
+            )
+        size = len(problem.removed)
+        masks = (mask_of(np.array(rows, dtype=np.int64), size) for rows in _subsets(problem))
+        best = min(filter(problem.feasible, masks), key=problem.norm)
+        return Attempt(best, Outcome.optimal, visits)
+
+    def _visits(self, problem: PruneProblem) -> int:
+        if not problem.within_class:
+            return math.comb(len(problem.removed), int(problem.removed.sum()))
+        sizes = np.bincount(problem.labels)
+        return math.prod(math.comb(int(n), int(m)) for n, m in zip(sizes, problem.class_counts(problem.removed), strict=True))
+
+
+def _subsets(problem: PruneProblem) -> Iterator[list[int]]:
+    if not problem.within_class:
+        yield from map(list, itertools.combinations(range(len(problem.removed)), int(problem.removed.sum())))
+        return
+    quotas = problem.class_counts(problem.removed)
+    members = [np.flatnonzero(problem.labels == c).tolist() for c in range(len(quotas))]
+    choices = [itertools.combinations(rows, int(quota)) for rows, quota in zip(members, quotas, strict=True)]
+    for parts in itertools.product(*choices):
+        yield list(itertools.chain(*parts))

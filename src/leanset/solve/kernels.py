@@ -1,0 +1,129 @@
+"""Hot loops, as pure functions of arrays. Each has a plain NumPy twin in the tests.
+
+Random numbers come from an explicit xorshift64* state (Vigna 2016), so a kernel depends on its arguments only.
+`order` holds rows grouped in segments; in each segment the removed rows come first, up to `middle`. Flipping a row is
+an exchange with the row at the boundary, so a partner in the opposite state is found in constant time.
+"""
+
+import numba
+import numpy as np
+
+_JIT = {"cache": True, "nogil": True}
+
+
+@numba.njit(inline="always", **_JIT)
+def _next(state):  # type: ignore[no-untyped-def]
+    x = state[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = x
+    return x * np.uint64(2685821657736338717)
+
+
+@numba.njit(inline="always", **_JIT)
+def _below(state, limit):  # type: ignore[no-untyped-def]
+    return np.int64(((_next(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
+
+
+@numba.njit(inline="always", **_JIT)
+def _uniform(state):  # type: ignore[no-untyped-def]
+    return np.float64(_next(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@numba.njit(inline="always", **_JIT)
+def _flip(row, removed, order, position, segment, middle):  # type: ignore[no-untyped-def]
+    s = segment[row]
+    if removed[row]:
+        middle[s] -= 1
+        boundary = middle[s]
+    else:
+        boundary = middle[s]
+        middle[s] += 1
+    other, here = order[boundary], position[row]
+    order[boundary], order[here] = row, other
+    position[row], position[other] = boundary, here
+    removed[row] = not removed[row]
+
+
+@numba.njit(fastmath=True, **_JIT)
+def exchange_gain(vectors, total, leaves, enters):  # type: ignore[no-untyped-def]
+    """Return ‖total − v[leaves] + v[enters]‖² − ‖total‖² in one pass over the two rows."""
+    along = np.float32(0.0)
+    length = np.float32(0.0)
+    for q in range(vectors.shape[1]):
+        step = vectors[enters, q] - vectors[leaves, q]
+        along += total[q] * step
+        length += step * step
+    return 2.0 * along + length
+
+
+@numba.njit(fastmath=True, **_JIT)
+def anneal(  # type: ignore[no-untyped-def]
+    vectors, labels, removed, total, movers, groups, order, position, segment, start, middle, end, spare, quiet_share,
+    proposals, temperature, state,
+):
+    """Metropolis exchanges at one temperature; changes `removed`, `total`, the segment arrays and `spare` in place.
+
+    A mover is drawn from `movers`; its partner, in the opposite state, from the quiet rows of its class group with
+    probability `quiet_share`, else from the movers of that group. Segment 2g holds the movers of group g, 2g+1 its
+    quiet rows. `spare[c]` is how many more examples class c may lose. Returns the number of accepted exchanges.
+    """
+    accepted = 0
+    for _ in range(proposals):
+        i = movers[_below(state, len(movers))]
+        s = 2 * groups[i]
+        if _uniform(state) < quiet_share:
+            s += 1
+        if removed[i]:
+            low, high = middle[s], end[s]
+        else:
+            low, high = start[s], middle[s]
+        if high <= low:
+            continue
+        j = order[low + _below(state, high - low)]
+        if removed[i]:
+            leaves, enters = i, j
+        else:
+            leaves, enters = j, i
+        if labels[leaves] != labels[enters] and spare[labels[enters]] <= 0:
+            continue
+        gain = exchange_gain(vectors, total, leaves, enters)
+        if gain <= 0.0 or _uniform(state) < np.exp(-gain / temperature):
+            for q in range(vectors.shape[1]):
+                total[q] += vectors[enters, q] - vectors[leaves, q]
+            spare[labels[leaves]] += 1
+            spare[labels[enters]] -= 1
+            _flip(leaves, removed, order, position, segment, middle)
+            _flip(enters, removed, order, position, segment, middle)
+            accepted += 1
+    return accepted
+
+
+@numba.njit(fastmath=True, **_JIT)
+def grow_set(vectors, labels, removed, total, bound, spare, cost, proposals, temperature, state):  # type: ignore[no-untyped-def]
+    """Metropolis flips that maximise the number removed while ‖total‖ ≤ bound; changes its arrays in place.
+
+    Putting a row back costs one unit of the objective and is accepted with probability exp(−cost / temperature).
+    Returns the number of accepted flips.
+    """
+    accepted = 0
+    for _ in range(proposals):
+        i = _below(state, len(removed))
+        sign = np.float32(-1.0) if removed[i] else np.float32(1.0)
+        if not removed[i] and spare[labels[i]] <= 0:
+            continue
+        if removed[i] and _uniform(state) >= np.exp(-cost / temperature):
+            continue
+        square = 0.0
+        for q in range(vectors.shape[1]):
+            moved = total[q] + sign * vectors[i, q]
+            square += moved * moved
+        if square > bound * bound:
+            continue
+        for q in range(vectors.shape[1]):
+            total[q] += sign * vectors[i, q]
+        spare[labels[i]] -= np.int64(sign)
+        removed[i] = not removed[i]
+        accepted += 1
+    return accepted

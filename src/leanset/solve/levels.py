@@ -1,0 +1,94 @@
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import AnyArray, Mask, Rows
+from leanset.problem import Outcome, PruneProblem
+from leanset.solve import kernels
+
+_SLICE = 100_000  # proposals between two looks at the clock and the stop flag, some 30 ms
+
+
+@dataclass(frozen=True)
+class Level:
+    """One temperature of a schedule: who moves, with whom, and for how long."""
+
+    temperature: float
+    movers: Rows
+    quiet: Rows
+    quiet_share: float
+    proposals: int
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Where a schedule ended and the objective after each of its levels."""
+
+    removed: Mask
+    norms: tuple[float, ...]
+    proposals: int
+
+
+def walk(
+    problem: PruneProblem,
+    levels: Sequence[Level],
+    rng: np.random.Generator,
+    *,
+    seconds: float | None,
+    report: Callable[[int], None],  # told the number of proposals tried so far
+    stopped: Callable[[], bool],
+) -> Walk:
+    """Anneal through the levels; with `seconds`, each level runs for its share of the time instead of its proposals."""
+    removed = problem.removed.copy()
+    state = rng.integers(1, 2**63, size=1, dtype=np.uint64)
+    spare = _spare(problem)
+    vectors = np.ascontiguousarray(problem.vectors, dtype=np.float32)
+    norms, tried = [], 0
+    planned = sum(level.proposals for level in levels)
+    for level in levels:
+        total = problem.total(removed).astype(np.float32)  # afresh each time, so that float32 drift cannot build up
+        groups = problem.labels if problem.within_class else np.zeros_like(problem.labels)
+        segments = _segments(level, groups, removed)
+        deadline = None if seconds is None else time.perf_counter() + seconds * level.proposals / planned
+        done = 0
+        while not stopped() and (done < level.proposals if deadline is None else time.perf_counter() < deadline):
+            size = _SLICE if deadline is not None else min(_SLICE, level.proposals - done)
+            kernels.anneal(
+                vectors, problem.labels, removed, total, level.movers, groups, *segments, spare, level.quiet_share,
+                size, level.temperature, state,
+            )  # fmt: skip
+            done += size
+            report(tried + done)
+        tried += done
+        norms.append(problem.norm(removed))
+    return Walk(removed, tuple(norms), tried)
+
+
+def outcome_of(norms: Sequence[float]) -> Outcome:
+    """Judge from the objective's course whether the search had come to rest."""
+    before = norms[max(0, int(0.9 * len(norms)) - 1)]
+    return Outcome.settled if norms[-1] >= 0.99 * before else Outcome.still_improving
+
+
+def _spare(problem: PruneProblem) -> Rows:
+    if problem.within_class or problem.spare is None:
+        return np.full(int(problem.labels.max(initial=0)) + 1, len(problem.labels), dtype=np.int64)
+    return problem.spare.astype(np.int64)
+
+
+def _segments(level: Level, groups: Rows, removed: Mask) -> tuple[AnyArray, ...]:
+    """Lay rows out as the kernel wants them: order, position, segment, start, middle, end."""
+    active = np.concatenate([level.movers, level.quiet])
+    quiet = np.repeat([0, 1], [len(level.movers), len(level.quiet)])
+    segment = np.full(len(removed), -1, dtype=np.int64)
+    segment[active] = 2 * groups[active] + quiet
+    count = 2 * (int(groups.max(initial=0)) + 1)
+    order = active[np.lexsort((~removed[active], segment[active]))]
+    position = np.full(len(removed), -1, dtype=np.int64)
+    position[order] = np.arange(len(order))
+    end = np.cumsum(np.bincount(segment[active], minlength=count))
+    start = np.concatenate([[0], end[:-1]])
+    middle = start + np.bincount(segment[active[removed[active]]], minlength=count)
+    return order, position, segment, start, middle, end

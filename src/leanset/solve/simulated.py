@@ -1,0 +1,62 @@
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._errors import InputError
+from leanset._rng import stream
+from leanset.problem import PruneProblem
+from leanset.solve.driver import Attempt, Progress, Solver, check_positive
+from leanset.solve.levels import Level, outcome_of, walk
+
+
+@dataclass(frozen=True)
+class SimulatedAnnealing(Solver):
+    """The paper's solver: uniform exchanges under a geometric temperature schedule set by hand.
+
+    Parameters
+    ----------
+    proposals : exchanges to try
+    hot, cold : first and last temperature, in units of the starting set's squared norm
+    levels : temperatures in between
+    seconds : run for this long instead of counting proposals (the answer then depends on the machine's speed)
+
+    Examples
+    --------
+    >>> import leanset
+    >>> leanset.SimulatedAnnealing(proposals=1_000).hot
+    0.001
+    """
+
+    proposals: int = 10_000_000
+    hot: float = 1e-3
+    cold: float = 1e-6
+    levels: int = 50
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        check_positive("SimulatedAnnealing", proposals=self.proposals, seconds=self.seconds, levels=self.levels)
+        if not 0 < self.cold <= self.hot:
+            raise InputError(f"`SimulatedAnnealing(hot={self.hot}, cold={self.cold})` needs 0 < cold <= hot.")
+
+    def lighter(self, share: float) -> "SimulatedAnnealing":
+        """Return a solver with `share` of the proposals and seconds."""
+        seconds = None if self.seconds is None else share * self.seconds
+        return dataclasses.replace(self, proposals=max(1, int(share * self.proposals)), seconds=seconds)
+
+    def search(self, problem: PruneProblem, seed: int, progress: Progress) -> Attempt:
+        """Anneal."""
+        everyone = np.arange(len(problem.labels))
+        energy = problem.norm(problem.removed) ** 2 or 1.0
+        per_level = -(-self.proposals // self.levels)
+        levels = [
+            Level(float(energy * t), everyone, everyone[:0], 0.0, per_level)
+            for t in np.geomspace(self.hot, self.cold, self.levels)
+        ]
+
+        def report(count: int) -> None:
+            progress(min(1.0, count / self.proposals))
+
+        rng = stream(seed, "simulated annealing")
+        end = walk(problem, levels, rng, seconds=self.seconds, report=report, stopped=lambda: False)
+        return Attempt(end.removed, outcome_of(end.norms), end.proposals)
