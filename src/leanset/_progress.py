@@ -77,6 +77,11 @@ def reporter_for(progress: bool | None) -> Iterator[Reporter]:
         yield bars
 
 
+def part_of(advance: Advance, nth: int, parts: int) -> Advance:
+    """Return the reporter of the nth of several equal parts of a stage."""
+    return lambda share: advance((nth + share) / parts)
+
+
 def _short(value: float) -> str:
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= size:

@@ -1,16 +1,16 @@
 """From a limit on the damage to the largest set: a search over the number removed.
 
-Sizes on a fixed ladder are evaluated first, then the gap above the largest one that fits is halved again and again.
-The evaluation of a size does not depend on the limit, and two limits share all midpoints until the first one at which
-their answers differ; there the stricter limit goes to smaller sizes. So the answer is monotone in the limit, whatever
-the course of the measured change.
+First the sizes of a fixed ladder are evaluated quickly. From the largest one that fits, the search climbs the ladder
+with more effort until a size fails, and then halves the gap between the last that fits and the first that does not.
+
+The answer is monotone in the limit, whatever the course of the measured change, because no evaluation depends on the
+limit: a looser limit starts at least as high on the ladder and climbs at least as far, and two limits that end in one
+gap share all midpoints up to the first one that only the looser limit admits.
 """
 
 from collections.abc import Callable
 
 import numpy as np
-
-from leanset.pipeline.evaluate import Evaluation
 
 LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
@@ -29,33 +29,38 @@ def ladder_counts(n: int, most: int) -> list[int]:
 
 
 def largest_within(
-    limit: float,
-    measure: Callable[[Evaluation], float],
-    evaluated: Callable[[int], Evaluation],
-    n: int,
-    most: int,
-) -> Evaluation:
-    """Return the largest evaluated set whose measure stays within the limit; an empty one if none does.
+    fits: Callable[[int, float], bool], n: int, most: int, *, quick: float, thorough: float
+) -> tuple[int, float]:
+    """Return the largest size that fits and the effort it was found with; (0, quick) if none does.
 
     Parameters
     ----------
-    limit : what the measure may be at most
-    measure : the measured quantity of an evaluation
-    evaluated : the (cached) evaluation of a size
+    fits : whether the set found for a size with some effort stays within the limit
     n, most : number of examples, and how many may go at most
+    quick, thorough : efforts for the ladder, and for climbing and halving
+
+    Examples
+    --------
+    >>> largest_within(lambda size, effort: size <= 437, 1000, 990, quick=0.1, thorough=0.3)
+    (437, 0.3)
     """
-    sizes = [0, *ladder_counts(n, most), most]
-    fits = max(size for size in sizes if measure(evaluated(size)) <= limit)
-    above = min((size for size in sizes if size > fits), default=fits)
-    while above - fits > 1 and (fits == 0 or above - fits > _RESOLUTION * n):
-        middle = (fits + above) // 2
-        if measure(evaluated(middle)) <= limit:
-            fits = middle
+    sizes = [*ladder_counts(n, most), most]
+    best, effort = max([(size, quick) for size in sizes if fits(size, quick)], default=(0, quick))
+    above = most
+    for size in (size for size in sizes if size > best):
+        above = size
+        if not fits(size, thorough):
+            break
+        best, effort = size, thorough
+    while above - best > 1 and (best == 0 or above - best > _RESOLUTION * n):
+        middle = (best + above) // 2
+        if fits(middle, thorough):
+            best, effort = middle, thorough
         else:
             above = middle
-    return evaluated(fits)
+    return best, effort
 
 
-def expected_evaluations(n: int) -> int:
-    """Return about how many sizes a search visits."""
-    return len(LADDER) + 1 + int(np.ceil(np.log2(max(2.0, 0.1 / _RESOLUTION))))
+def expected_evaluations() -> int:
+    """Return about how many evaluations a search takes."""
+    return len(LADDER) + 2 + int(np.ceil(np.log2(0.1 / _RESOLUTION)))

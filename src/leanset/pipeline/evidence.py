@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from leanset._arrays import mask_of
-from leanset._progress import Reporter
+from leanset._progress import Advance, Reporter, part_of
 from leanset.pipeline.evaluate import Evaluation, evaluate, random_changes
 from leanset.pipeline.formulations import Formulation
 from leanset.pipeline.frontier import Frontier, FrontierPoint
@@ -13,7 +13,8 @@ from leanset.problem import Outcome
 from leanset.runs import RunFolder
 
 FULL_EFFORT = 1.0
-LIGHT_EFFORT = 0.1  # for the many sizes of a frontier or a search over the size
+SEARCH_EFFORT = 0.3  # for the last steps of a search over the size
+LIGHT_EFFORT = 0.1  # for the many sizes of a frontier
 _FRONTIER_DRAWS = 2
 
 
@@ -26,21 +27,17 @@ class Evidence:
     folder: RunFolder | None
     _known: dict[tuple[int, float], Evaluation] = field(default_factory=dict)
 
-    def at(self, count: int, effort: float = LIGHT_EFFORT) -> Evaluation:
+    def at(self, count: int, effort: float, advance: Advance) -> Evaluation:
         """Return the evaluation of a size."""
         key = count, effort
         if key not in self._known:
-            self._known[key] = self._loaded(count, effort) or self._computed(count, effort)
+            name = f"removal-{count}-{round(1000 * effort)}"
+            answer = self.recalled(name)
+            if answer is None:
+                answer = evaluate(self.formulation, count, effort, advance)
+                self.keep(name, answer)
+            self._known[key] = answer
         return self._known[key]
-
-    def _computed(self, count: int, effort: float) -> Evaluation:
-        with self.reporter.stage(f"Searching {count:,} to remove") as advance:
-            answer = evaluate(self.formulation, count, effort, advance)
-        self.keep(_stage_name(count, effort), answer)
-        return answer
-
-    def _loaded(self, count: int, effort: float) -> Evaluation | None:
-        return self.recalled(_stage_name(count, effort))
 
     def keep(self, name: str, answer: Evaluation) -> None:
         """Write an evaluation to the run folder, if there is one."""
@@ -63,24 +60,26 @@ class Evidence:
 
     def frontier(self, counts: list[int], best: Evaluation) -> Frontier:
         """Return the frontier over some sizes and all sizes evaluated on the way, with the answer in its place."""
-        n = len(self.formulation.ground.examples)
-        for count in counts:
-            self.at(count)
+        with self.reporter.stage(f"Frontier, {len(counts)} sizes", units=len(counts), unit="sizes") as advance:
+            for nth, count in enumerate(counts):
+                self.at(count, LIGHT_EFFORT, part_of(advance, nth, len(counts)))
         chosen = {count: answer for (count, _), answer in sorted(self._known.items()) if count}
         if best.count:
             chosen[best.count] = best
-        points = []
-        with self.reporter.stage("Random removals along the frontier") as advance:
-            for nth, (count, answer) in enumerate(sorted(chosen.items())):
-                random = float(np.mean(list(random_changes(self.formulation.ground, count, _FRONTIER_DRAWS))))
-                points.append(
-                    FrontierPoint(
-                        count, count / n, answer.newton_change, answer.refit_change, random, answer.validation_loss_gap
-                    )
-                )
+        with self.reporter.stage("Random removals of those sizes", units=len(chosen), unit="sizes") as advance:
+            points = []
+            for nth, answer in enumerate(chosen[count] for count in sorted(chosen)):
+                points.append(self._point(answer))
                 advance((nth + 1) / len(chosen))
         return Frontier(tuple(points))
 
-
-def _stage_name(count: int, effort: float) -> str:
-    return f"removal-{count}-{round(1000 * effort)}"
+    def _point(self, answer: Evaluation) -> FrontierPoint:
+        ground = self.formulation.ground
+        return FrontierPoint(
+            removed=answer.count,
+            fraction=answer.count / len(ground.examples),
+            newton_change=answer.newton_change,
+            refit_change=answer.refit_change,
+            random_refit_change=float(np.mean(list(random_changes(ground, answer.count, _FRONTIER_DRAWS)))),
+            validation_loss_gap=answer.validation_loss_gap,
+        )

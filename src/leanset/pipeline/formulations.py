@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from leanset._arrays import Mask, Rows, Vector
+from leanset._progress import part_of
 from leanset._rng import stream
 from leanset.certify import newton_step
 from leanset.influence import InfluenceMap, influence_map
@@ -114,13 +115,13 @@ class NewtonFormulation(Formulation):
 
     def search(self, count: int, share: float, progress: Progress) -> Found:
         """Search with the full Hessian, then with the Hessian of what would be kept."""
-        ground, rounds = self.ground, 3 if share > 0.5 else 2
+        ground, rounds = self.ground, 4 if share > 0.5 else 3 if share > 0.2 else 2
         solver = (ground.settings.solver or AdaptiveAnnealing()).lighter(share / rounds)
         removed, best, best_change = self.start(count), None, np.inf
         for nth in range(rounds):
             influence = self.influence if nth == 0 else self._kept_influence(removed)
             seed = int(stream(ground.settings.seed, "search", count, nth).integers(2**31))
-            found = self.exchange(influence, removed, solver, seed, _part(progress, nth, rounds))
+            found = self.exchange(influence, removed, solver, seed, part_of(progress, nth, rounds))
             removed = found.removed
             change = float(np.linalg.norm(newton_step(ground.state, removed, ground.precondition).solution))
             if change < best_change:
@@ -157,7 +158,3 @@ class PaperFormulation(Formulation):
         removed = np.zeros(len(constraints.labels), dtype=bool)
         removed[rows[attempt.removed]] = True
         return Found(removed, attempt.outcome)
-
-
-def _part(progress: Progress, nth: int, of: int) -> Progress:
-    return lambda done: progress((nth + done) / of)

@@ -1,19 +1,20 @@
+import itertools
 import os
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from leanset._arrays import Matrix
-from leanset._progress import Reporter, reporter_for
+from leanset._progress import Reporter, part_of, reporter_for
 from leanset._threads import working_threads
 from leanset._version import __version__
 from leanset.data import Examples, checked_examples, fingerprint
 from leanset.head import HeadFit
 from leanset.influence import Inverse
-from leanset.pipeline.budgets import ladder_counts, largest_within
+from leanset.pipeline.budgets import expected_evaluations, ladder_counts, largest_within
 from leanset.pipeline.certification import issue_certificate
 from leanset.pipeline.evaluate import Evaluation, measured
-from leanset.pipeline.evidence import FULL_EFFORT, Evidence
+from leanset.pipeline.evidence import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, Evidence
 from leanset.pipeline.formulations import Formulation, NewtonFormulation, PaperFormulation
 from leanset.pipeline.frontier import Frontier
 from leanset.pipeline.ground import Ground, prepare_ground
@@ -223,18 +224,36 @@ def _answer(formulation: Formulation, evidence: Evidence, reporter: Reporter) ->
     ground = formulation.ground
     budget, n = ground.settings.budget, len(ground.examples)
     if budget.is_size:
-        return evidence.at(budget.size(n), FULL_EFFORT)
+        return _searched(evidence, reporter, budget.size(n))
     limit = budget.value
     if budget.kind == "relative_epsilon":
         limit *= float(np.linalg.norm(ground.theta))
     if isinstance(formulation, PaperFormulation):
         return _grown(formulation, limit, evidence, reporter)
     measure = _loss_gap if budget.kind == "max_loss_gap" else _refit_change
-    light = largest_within(limit, measure, evidence.at, n, ground.constraints.most)
-    if light.count == 0:
-        return light
-    full = evidence.at(light.count, FULL_EFFORT)
-    return full if measure(full) <= min(limit, measure(light)) else light
+    expected, visited = expected_evaluations(), itertools.count()
+    with reporter.stage("Largest set within the budget", units=expected, unit="sizes") as advance:
+
+        def evaluated(count: int, effort: float) -> Evaluation:
+            return evidence.at(count, effort, part_of(advance, min(next(visited), expected - 1), expected))
+
+        size, effort = largest_within(
+            lambda count, effort: measure(evaluated(count, effort)) <= limit,
+            n,
+            ground.constraints.most,
+            quick=LIGHT_EFFORT,
+            thorough=SEARCH_EFFORT,
+        )
+        found = evaluated(size, effort)
+    if size == 0:
+        return found
+    full = _searched(evidence, reporter, size)
+    return full if measure(full) <= measure(found) else found
+
+
+def _searched(evidence: Evidence, reporter: Reporter, count: int) -> Evaluation:
+    with reporter.stage(f"Best {count:,} to remove") as advance:
+        return evidence.at(count, FULL_EFFORT, advance)
 
 
 def _grown(formulation: PaperFormulation, limit: float, evidence: Evidence, reporter: Reporter) -> Evaluation:

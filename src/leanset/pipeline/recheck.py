@@ -1,0 +1,49 @@
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from leanset import runs
+from leanset._arrays import Rows
+from leanset.certify import Check, verify_removal
+from leanset.data import Examples
+
+
+def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
+    """Re-check a saved run against its data, independently of the code that made it; one finding at a time.
+
+    Parameters
+    ----------
+    path : the run folder
+    examples : the data it was made from
+    """
+    folder = runs.RunFolder(path)
+    kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
+    certificate, settings = folder.read_json(runs.CERTIFICATE), folder.read_json(runs.SETTINGS)
+    yield _table_agrees(folder.read_table(runs.SELECTION), kept)
+    lost = np.intersect1d(removed, np.array(settings["pinned"], dtype=np.int64))
+    yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
+    yield _within_budget(settings, certificate)
+    yield from verify_removal(examples, kept, removed, certificate, standardize=settings["standardize"])
+
+
+def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
+    listed = np.sort(table["row"][table["kept"]])
+    agrees = np.array_equal(listed, np.sort(kept))
+    return Check("files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'name different rows'}")
+
+
+def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
+    (kind, value), n = next(iter(settings["budget"].items())), certificate["n"]
+    if kind == "fraction":
+        return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
+    if kind == "count":
+        return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
+    if settings["formulation"] == "paper":
+        predicted = certificate["influence_change"]
+        limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
+        return Check("budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)")
+    limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
+    seen = certificate["validation_loss_gap" if kind == "max_loss_gap" else "refit_change"]
+    return Check("budget", seen <= limit, f"measured {seen:.6g} ≤ {limit:.6g}")
