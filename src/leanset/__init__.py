@@ -1,4 +1,4 @@
-"""Which training examples can go, how many, and what will it cost?"""
+"""Find the training examples that can go, how many, and what it will cost."""
 
 from leanset._errors import DivergenceError, InputError, LeansetError, MissingExtraError, RunFolderError
 from leanset._version import __version__

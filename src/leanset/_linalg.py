@@ -75,8 +75,8 @@ def _norms(stack: Matrix) -> Vector:
 
 
 def _dots(a: Matrix, b: Matrix) -> Vector:
-    return np.einsum("ki,ki->k", a.reshape(len(a), -1), b.reshape(len(b), -1))
+    return np.asarray(np.einsum("ki,ki->k", a.reshape(len(a), -1), b.reshape(len(b), -1)))
 
 
 def _scaled(factors: Vector, stack: Matrix) -> Matrix:
-    return factors.reshape(-1, *([1] * (stack.ndim - 1))) * stack
+    return np.asarray(factors.reshape(-1, *([1] * (stack.ndim - 1))) * stack)

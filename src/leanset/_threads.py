@@ -21,7 +21,7 @@ _threads: contextvars.ContextVar[int | None] = contextvars.ContextVar("leanset_t
 
 
 def available_threads() -> int:
-    """Number of worker threads: the value set by `working_threads`, else the cores this process may use."""
+    """Return the number of worker threads: as set by `working_threads`, else the cores this process may use."""
     chosen = _threads.get()
     if chosen is not None:
         return chosen

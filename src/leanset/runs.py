@@ -58,7 +58,9 @@ class RunFolder:
 
     def _check_same_run(self, identity: dict[str, Any]) -> None:
         if not (self.path / SETTINGS).is_file():
-            raise RunFolderError(f"{self.path}: is already used for something else; choose an empty or new output folder.")
+            raise RunFolderError(
+                f"{self.path}: is already used for something else; choose an empty or new output folder."
+            )
         before = self.read_json(SETTINGS)
         changed = sorted(key for key in identity.keys() | before.keys() if identity.get(key) != before.get(key))
         if changed:
@@ -69,7 +71,9 @@ class RunFolder:
 
     def _clear(self) -> None:
         if not (self.path / SETTINGS).is_file():
-            raise RunFolderError(f"{self.path}: does not hold a leanset run, so it is not overwritten; choose another folder.")
+            raise RunFolderError(
+                f"{self.path}: does not hold a leanset run, so it is not overwritten; choose another folder."
+            )
         for name in (CERTIFICATE, KEPT, REMOVED, SELECTION, FRONTIER, SETTINGS):
             with _explained(self.path / name, "remove"), contextlib.suppress(FileNotFoundError):
                 (self.path / name).unlink()
@@ -91,7 +95,10 @@ class RunFolder:
 
     def load_stage(self, name: str) -> dict[str, AnyArray]:
         """Return a stage's arrays."""
-        with _explained(self.path / STAGES, "read"), np.load(self.path / STAGES / f"{name}.npz", allow_pickle=False) as file:
+        with (
+            _explained(self.path / STAGES, "read"),
+            np.load(self.path / STAGES / f"{name}.npz", allow_pickle=False) as file,
+        ):
             return dict(file)
 
     def write_rows(self, name: str, rows: Rows) -> None:

@@ -91,7 +91,9 @@ def _random_scale(x: Matrix, examples: Examples, count: int, full: Matrix, certi
     chosen = np.random.default_rng().permutation(len(examples))[count:]
     while len(np.unique(examples.labels[chosen])) < len(examples.classes):
         chosen[-1] = np.random.default_rng().integers(len(examples))
-    fresh = float(np.linalg.norm(_plain_fit(x[chosen], examples.labels[chosen], len(examples.classes), certificate["l2"]) - full))
+    fresh = float(
+        np.linalg.norm(_plain_fit(x[chosen], examples.labels[chosen], len(examples.classes), certificate["l2"]) - full)
+    )
     # One fresh draw, not stratified by class as the claimed ones are: this catches a wrong scale, not a wrong digit.
     holds = abs(fresh - mean) <= max(8 * spread, 0.5 * mean)
     return Check("random removals", holds, f"claimed {mean:.4g} ± {spread:.2g}, one fresh draw {fresh:.4g}")
@@ -131,7 +133,8 @@ def _plain_fit(x: Matrix, labels: Rows, n_classes: int, l2: float) -> Matrix:
 
     start = np.zeros(n_classes * x.shape[1])
     options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50}
-    return np.asarray(minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x).reshape(n_classes, -1)
+    answer = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
+    return np.asarray(answer.x).reshape(n_classes, -1)
 
 
 def _plain_newton(x: Matrix, labels: Rows, theta: Matrix, l2: float) -> float:

@@ -156,6 +156,6 @@ def _checked_validation(features: ArrayLike, labels: ArrayLike, width: int, clas
     if unknown.any():
         row = int(np.argmax(unknown))
         raise InputError(
-            f"`val_labels` row {row} is {texts[row]!r}, which does not occur among the {len(classes)} classes of `labels`."
+            f"`val_labels` row {row} is {str(texts[row])!r}, which does not occur among the {len(classes)} classes of `labels`."
         )
     return Examples(matrix, codes.astype(np.int64), classes)

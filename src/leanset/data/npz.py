@@ -29,7 +29,9 @@ def read_npz(path: str | os.PathLike[str]) -> Examples:
     missing = [key for key in ("features", "labels") if key not in arrays]
     if missing:
         found = ", ".join(sorted(arrays)) or "nothing"
-        raise InputError(f"{path}: no {' and no '.join(f'`{key}`' for key in missing)} in this npz; it must hold {_KEYS}; found {found}.")
+        raise InputError(
+            f"{path}: no {' and no '.join(f'`{key}`' for key in missing)} in this npz; it must hold {_KEYS}; found {found}."
+        )
     if ("val_features" in arrays) != ("val_labels" in arrays):
         raise InputError(f"{path}: only one of `val_features` and `val_labels` is there; give both or neither.")
     validation = (arrays["val_features"], arrays["val_labels"]) if "val_features" in arrays else None
@@ -59,4 +61,6 @@ def _refuse_bomb(path: str) -> None:
         unpacked = sum(member.file_size for member in archive.infolist())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if unpacked > memory:
-        raise InputError(f"{path}: unpacks to {unpacked / 2**30:.0f} GiB, more than this machine's {memory / 2**30:.0f} GiB.")
+        raise InputError(
+            f"{path}: unpacks to {unpacked / 2**30:.0f} GiB, more than this machine's {memory / 2**30:.0f} GiB."
+        )

@@ -82,7 +82,7 @@ class Curvature:
         def corrected(chunk: slice) -> Matrix:
             p = self.probability[chunk]
             along = p @ class_basis**2 - (p @ class_basis) ** 2
-            return along.T @ (self.matrix[chunk] @ feature_basis) ** 2
+            return np.asarray(along.T @ (self.matrix[chunk] @ feature_basis) ** 2)
 
         values = np.zeros((n_classes, width))
         for product in in_order(corrected, chunks):

@@ -101,7 +101,9 @@ def _line_search(
         if reached <= value - 1e-4 * length * slope or slope <= 1e-13 * max(1.0, abs(value)):
             return candidate, reached
         length /= 2
-    raise DivergenceError(f"No decrease along a Newton direction at gradient norm {np.linalg.norm(gradient):.2g}; raise `l2={l2}`.")
+    raise DivergenceError(
+        f"No decrease along a Newton direction at gradient norm {np.linalg.norm(gradient):.2g}; raise `l2={l2}`."
+    )
 
 
 def _preconditioner(curvature: Curvature) -> Operator:

@@ -1,6 +1,6 @@
 import numpy as np
 
-from leanset._arrays import Matrix, Vector
+from leanset._arrays import Matrix, Rows, Vector
 from leanset._threads import in_order, row_chunks
 from leanset.head.design import Design
 
@@ -31,7 +31,7 @@ def losses(design: Design, theta: Matrix) -> Vector:
     return out
 
 
-def error_rows(probability: Matrix, labels: Vector) -> Matrix:
+def error_rows(probability: Matrix, labels: Rows) -> Matrix:
     """Return P − Y, the (n, C) error vectors whose outer products with the features are the gradients."""
     errors = probability.copy()
     errors[np.arange(len(errors)), labels] -= 1.0

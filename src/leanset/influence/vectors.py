@@ -74,6 +74,10 @@ class InfluenceMap(abc.ABC):
         """Return the sum of the vectors of some rows in float64, without forming them."""
 
     @abc.abstractmethod
+    def coordinates(self, head: Matrix) -> Vector:
+        """Return a (C, D) change of the head in these coordinates."""
+
+    @abc.abstractmethod
     def norms(self) -> Vector:
         """Return the length of every row's vector."""
 
@@ -102,7 +106,12 @@ class DenseMap(InfluenceMap):
     def total(self, rows: AnyArray) -> Vector:
         """Return the sum of the vectors of some rows: one gradient sum and one product."""
         gradients = self.basis.T @ self.state.gradient_sum(rows, centred=False)
-        return (gradients.reshape(-1) + len(rows) * self.shift.astype(np.float64)) @ self.inverse.astype(np.float64)
+        total = gradients.reshape(-1) + len(rows) * self.shift.astype(np.float64)
+        return np.asarray(total @ self.inverse.astype(np.float64))
+
+    def coordinates(self, head: Matrix) -> Vector:
+        """Return a (C, D) change of the head in these coordinates."""
+        return (self.basis.T @ head).reshape(-1)
 
     def norms(self) -> Vector:
         """Return the length of every row's vector, in chunks."""
@@ -110,7 +119,7 @@ class DenseMap(InfluenceMap):
 
         def lengths(chunk: slice) -> Vector:
             part = self._chunk(rows[chunk])
-            return np.sqrt(np.einsum("ij,ij->i", part, part, dtype=np.float64))
+            return np.asarray(np.sqrt(np.einsum("ij,ij->i", part, part, dtype=np.float64)))
 
         return np.concatenate(list(in_order(lengths, row_chunks(len(rows), len(self.inverse)))))
 
@@ -119,7 +128,7 @@ class DenseMap(InfluenceMap):
         features = self.state.design.matrix[rows].astype(np.float32)
         gradients = (errors[:, :, None] * features[:, None, :]).reshape(len(rows), -1)
         gradients += self.shift
-        return gradients @ self.inverse
+        return np.asarray(gradients @ self.inverse)
 
 
 @dataclass(frozen=True)
@@ -154,6 +163,11 @@ class KroneckerMap(InfluenceMap):
         turned = self.factors.class_basis.T @ gradients @ self.factors.feature_basis + len(rows) * self.shift
         whole = self.scale * turned / self.factors.eigenvalues
         return np.asarray(whole[self.classes, self.features])
+
+    def coordinates(self, head: Matrix) -> Vector:
+        """Return the leading coordinates of a (C, D) change of the head."""
+        turned = self.factors.class_basis.T @ head @ self.factors.feature_basis
+        return np.asarray(turned[self.classes, self.features])
 
     def norms(self) -> Vector:
         """Return the approximate length of every row's whole vector."""

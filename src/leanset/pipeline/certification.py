@@ -10,7 +10,9 @@ from leanset.pipeline.formulations import Formulation
 from leanset.pipeline.ground import Ground
 
 
-def issue_certificate(formulation: Formulation, answer: Evaluation, fingerprint: str, reporter: Reporter) -> Certificate:
+def issue_certificate(
+    formulation: Formulation, answer: Evaluation, fingerprint: str, reporter: Reporter
+) -> Certificate:
     """Measure everything that the certificate of an answer states."""
     ground, settings = formulation.ground, formulation.ground.settings
     after = refit(ground.state, answer.removed, ground.precondition)
@@ -54,8 +56,10 @@ def issue_certificate(formulation: Formulation, answer: Evaluation, fingerprint:
 def _notes(formulation: Formulation, answer: Evaluation, change: float) -> list[str]:
     ground, settings = formulation.ground, formulation.ground.settings
     notes = [
-        "The certificate speaks of the softmax head on these fixed features; what a whole network does, only retraining tells.",
-        f"In the scale of the paper's Theorem 1, which leaves out the 1/n, the measured change is {len(ground.examples) * change:.6g}.",
+        "The certificate speaks of the softmax head on these fixed features; "
+        "what a whole network does, only retraining tells.",
+        f"In the scale of the paper's Theorem 1, which leaves out the 1/n, "
+        f"the measured change is {len(ground.examples) * change:.6g}.",
     ]
     if ground.validation is None:
         notes.append(

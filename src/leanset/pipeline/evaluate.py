@@ -51,7 +51,7 @@ def measured(formulation: Formulation, found: Found) -> Evaluation:
         return Evaluation(removed, found.outcome, 0.0, 0.0, 0.0, 0.0, gap)
     linear = influence_of_sum(ground.state, np.flatnonzero(removed), ground.for_sums, centred=formulation.centred)
     newton = newton_step(ground.state, removed, ground.precondition)
-    after = refit(ground.state, removed, ground.precondition)
+    after = found.measurement or refit(ground.state, removed, ground.precondition)
     gap = None if ground.validation is None else paired_gap(ground.validation, ground.theta, after.theta).mean
     return Evaluation(
         removed,

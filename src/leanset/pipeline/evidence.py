@@ -46,7 +46,10 @@ class Evidence:
         gap = np.nan if answer.validation_loss_gap is None else answer.validation_loss_gap
         changes = [answer.influence_change, answer.inverse_residual, answer.newton_change, answer.refit_change, gap]
         self.folder.save_stage(
-            name, removed=np.flatnonzero(answer.removed), changes=np.array(changes), outcome=np.array(answer.outcome.name)
+            name,
+            removed=np.flatnonzero(answer.removed),
+            changes=np.array(changes),
+            outcome=np.array(answer.outcome.name),
         )
 
     def recalled(self, name: str) -> Evaluation | None:
@@ -54,9 +57,10 @@ class Evidence:
         if self.folder is None or not self.folder.has_stage(name):
             return None
         stage = self.folder.load_stage(name)
-        *changes, gap = stage["changes"].tolist()
+        influence, residual, newton, measured, gap = stage["changes"].tolist()
         removed = mask_of(stage["removed"], len(self.formulation.ground.examples))
-        return Evaluation(removed, Outcome[str(stage["outcome"])], *changes, None if np.isnan(gap) else gap)
+        outcome = Outcome[str(stage["outcome"])]
+        return Evaluation(removed, outcome, influence, residual, newton, measured, None if np.isnan(gap) else gap)
 
     def frontier(self, counts: list[int], best: Evaluation) -> Frontier:
         """Return the frontier over some sizes and all sizes evaluated on the way, with the answer in its place."""

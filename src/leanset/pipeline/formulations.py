@@ -1,8 +1,12 @@
 """How a set of a given size is searched for, in leanset's formulation and in the paper's.
 
-newton: centred influences, divided by the number kept; the search starts with the Hessian of all examples and goes on
-with the Hessian of those that the set found so far would keep, because that one decides the true change (the two differ
-by a factor of several once 70 % are gone). The round with the smallest Newton step is the answer.
+newton: centred influences. Two sets are measured first: one annealed under the Hessian of all examples from a random
+start, and the examples with the shortest influence vectors, which is the better one where few examples carry the
+curvature (small or nearly separable data). From the better one the search goes on in rounds. Each round takes the
+influences afresh at the head *refitted on the kept examples*, with the kept examples' Hessian, so that in the
+neighbourhood of the current set the objective is the true change of the head up to second order; it anneals, refits,
+and keeps the new set only if the measured change is smaller. A round that fails is repeated without the examples of
+longest influence, whose exchange changes the curvature most.
 
 paper: ‖WᵀS‖ with uncentred influences and the full Hessian, annealed, exactly as published.
 """
@@ -13,11 +17,11 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, Vector
+from leanset._arrays import Mask, Rows, Vector, Vectors32
 from leanset._progress import part_of
 from leanset._rng import stream
-from leanset.certify import newton_step
-from leanset.influence import InfluenceMap, influence_map
+from leanset.certify import Measurement, refit
+from leanset.influence import HeadState, InfluenceMap, influence_map
 from leanset.pipeline.ground import Ground
 from leanset.problem import GrowthProblem, Outcome, PruneProblem
 from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing, Solver, grow, solve
@@ -32,6 +36,7 @@ class Found:
 
     removed: Mask  # (n,)
     outcome: Outcome
+    measurement: Measurement | None = None  # where the search had to refit anyway
 
 
 @dataclass(frozen=True)
@@ -83,21 +88,37 @@ class Formulation(abc.ABC):
 
     def exchange(self, influence: InfluenceMap, removed: Mask, solver: Solver, seed: int, progress: Progress) -> Found:
         """Improve a set by exchanges among the movable rows."""
-        constraints, rows = self.ground.constraints, self.movable
         elsewhere = removed.copy()
-        elsewhere[rows] = False
+        elsewhere[self.movable] = False
+        offset = influence.total(np.flatnonzero(elsewhere))
+        vectors = influence.vectors(self.movable)
+        return self.solved(vectors, self.movable, removed, offset, solver, seed, progress)
+
+    def solved(
+        self,
+        vectors: Vectors32,
+        rows: Rows,
+        removed: Mask,
+        offset: Vector,
+        solver: Solver,
+        seed: int,
+        progress: Progress,
+    ) -> Found:
+        """Solve the exchange problem of some rows, the others staying as they are."""
+        constraints = self.ground.constraints
         gone = np.bincount(constraints.labels[removed], minlength=constraints.n_classes)
         problem = PruneProblem(
-            vectors=influence.vectors(rows),
+            vectors=vectors,
             labels=constraints.labels[rows],
             removed=removed[rows],
-            offset=influence.total(np.flatnonzero(elsewhere)),
+            offset=offset,
             within_class=constraints.proportional,
             spare=constraints.capacity - gone,
         )
         selection = solve(problem, solver, seed=seed, progress=progress)
-        elsewhere[rows] = selection.removed
-        return Found(elsewhere, selection.outcome)
+        after = removed.copy()
+        after[rows] = selection.removed
+        return Found(after, selection.outcome)
 
     def start(self, count: int) -> Mask:
         """Return the random set that a search of this size starts from."""
@@ -105,7 +126,7 @@ class Formulation(abc.ABC):
 
 
 class NewtonFormulation(Formulation):
-    """Centred influences, kept Hessian."""
+    """Centred influences, kept Hessian, every step measured."""
 
     centred = True
 
@@ -114,23 +135,47 @@ class NewtonFormulation(Formulation):
         return max(_STORED_ROWS, 16 * width)
 
     def search(self, count: int, share: float, progress: Progress) -> Found:
-        """Search with the full Hessian, then with the Hessian of what would be kept."""
-        ground, rounds = self.ground, 4 if share > 0.5 else 3 if share > 0.2 else 2
-        solver = (ground.settings.solver or AdaptiveAnnealing()).lighter(share / rounds)
-        removed, best, best_change = self.start(count), None, np.inf
-        for nth in range(rounds):
-            influence = self.influence if nth == 0 else self._kept_influence(removed)
-            seed = int(stream(ground.settings.seed, "search", count, nth).integers(2**31))
-            found = self.exchange(influence, removed, solver, seed, part_of(progress, nth, rounds))
-            removed = found.removed
-            change = float(np.linalg.norm(newton_step(ground.state, removed, ground.precondition).solution))
-            if change < best_change:
-                best, best_change = found, change
-        assert best is not None  # a Newton step is finite, so the first round always counts
-        return best
+        """Measure two starts and improve the better one, round by round."""
+        rounds = 5 if share > 0.5 else 3 if share > 0.2 else 2
+        solver = (self.ground.settings.solver or AdaptiveAnnealing()).lighter(share / (rounds + 1))
+        annealed = self.exchange(
+            self.influence, self.start(count), solver, self._seed(count, 0), part_of(progress, 0, rounds + 1)
+        )
+        free = self.ground.constraints.free
+        quietest = self.ground.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
+        best = min(
+            (self._measured(annealed), self._measured(Found(quietest, annealed.outcome))),
+            key=lambda found: found[1].change,
+        )
+        reach = 1.0
+        for nth in range(1, rounds + 1):
+            trial = self._round(*best, reach, solver, self._seed(count, nth), part_of(progress, nth, rounds + 1))
+            if trial[1].change > 0.98 * best[1].change:
+                reach -= 0.1  # of the rows by length: leave out those that change the curvature most
+            best = min(best, trial, key=lambda found: found[1].change)
+        found, measurement = best
+        return Found(found.removed, found.outcome, measurement)
 
-    def _kept_influence(self, removed: Mask) -> InfluenceMap:
-        return influence_map(self.ground.state, self.ground.inverse, kept=np.flatnonzero(~removed))
+    def _round(
+        self, found: Found, anchor: Measurement, reach: float, solver: Solver, seed: int, progress: Progress
+    ) -> tuple[Found, Measurement]:
+        ground, removed = self.ground, found.removed
+        state = HeadState.at(ground.state.design, anchor.theta, ground.state.l2)
+        influence = influence_map(state, ground.inverse, kept=np.flatnonzero(~removed))
+        rows = self.movable
+        if reach < 1.0:
+            rows = rows[self.norms[rows] <= np.quantile(self.norms[rows], reach)]
+        vectors = influence.vectors(rows)
+        # Exchanges start from the measured change, so the vectors of what is removed already are taken out again.
+        moved = influence.coordinates(anchor.theta - ground.theta)
+        offset = moved - vectors[removed[rows]].sum(axis=0, dtype=np.float64)
+        return self._measured(self.solved(vectors, rows, removed, offset, solver, seed, progress))
+
+    def _measured(self, found: Found) -> tuple[Found, Measurement]:
+        return found, refit(self.ground.state, found.removed, self.ground.precondition)
+
+    def _seed(self, count: int, nth: int) -> int:
+        return int(stream(self.ground.settings.seed, "search", count, nth).integers(2**31))
 
 
 class PaperFormulation(Formulation):
@@ -151,9 +196,7 @@ class PaperFormulation(Formulation):
     def grow(self, bound: float, progress: Progress) -> Found:
         """Solve problem (a): the largest set whose predicted change is within the bound, unchecked as in the paper."""
         constraints, rows = self.ground.constraints, self.movable
-        problem = GrowthProblem(
-            self.influence.vectors(rows), constraints.labels[rows], bound, constraints.capacity
-        )
+        problem = GrowthProblem(self.influence.vectors(rows), constraints.labels[rows], bound, constraints.capacity)
         attempt = grow(problem, seed=self.ground.settings.seed, progress=progress)
         removed = np.zeros(len(constraints.labels), dtype=bool)
         removed[rows[attempt.removed]] = True

@@ -61,9 +61,7 @@ def prepare_ground(
     else:
         precondition = preconditioner(state, settings.memory)
     distance = None if start is None else float(np.linalg.norm(fit.theta - start))
-    return Ground(
-        examples, settings, constraints, validation, state, fit, distance, inverse, for_sums, precondition
-    )
+    return Ground(examples, settings, constraints, validation, state, fit, distance, inverse, for_sums, precondition)
 
 
 def _checked_head(head: Matrix, shape: tuple[int, int]) -> Matrix:

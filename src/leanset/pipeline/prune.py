@@ -205,7 +205,9 @@ def _ground(
     known = None
     if folder is not None and folder.has_stage("head"):
         stage = folder.load_stage("head")
-        known = HeadFit(stage["theta"], float(stage["gradient_norm"]), float(stage["error_bound"]), int(stage["iterations"]))
+        known = HeadFit(
+            stage["theta"], float(stage["gradient_norm"]), float(stage["error_bound"]), int(stage["iterations"])
+        )
     with reporter.stage("Fitting the head"):
         ground = prepare_ground(examples, settings, constraints, head, known)
     if folder is not None and known is None:

@@ -31,7 +31,9 @@ def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Che
 def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
     listed = np.sort(table["row"][table["kept"]])
     agrees = np.array_equal(listed, np.sort(kept))
-    return Check("files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'name different rows'}")
+    return Check(
+        "files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'name different rows'}"
+    )
 
 
 def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
@@ -43,7 +45,9 @@ def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Che
     if settings["formulation"] == "paper":
         predicted = certificate["influence_change"]
         limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
-        return Check("budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)")
+        return Check(
+            "budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)"
+        )
     limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
     seen = certificate["validation_loss_gap" if kind == "max_loss_gap" else "refit_change"]
     return Check("budget", seen <= limit, f"measured {seen:.6g} ≤ {limit:.6g}")

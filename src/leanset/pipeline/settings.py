@@ -77,7 +77,11 @@ def checked_budget(n: int, **given: float | None) -> Budget:
         seen = "none" if not chosen else " and ".join(f"`{kind}={value}`" for kind, value in chosen.items())
         raise InputError(f"give exactly one budget out of {names}; got {seen}.")
     kind, value = next(iter(chosen.items()))
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or not math.isfinite(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | np.integer | np.floating)
+        or not math.isfinite(value)
+    ):
         raise InputError(f"`{kind}={value!r}` must be a finite number.")
     if kind == "fraction" and not 0 < value < 1:
         raise InputError(f"`fraction={value}` must lie in (0, 1).")
@@ -121,7 +125,9 @@ def checked_settings(
     if memory < 2**24:
         raise InputError(f"`memory={memory}` must be at least {2**24} bytes (16 MiB).")
     if formulation == "paper" and budget.kind == "max_loss_gap":
-        raise InputError("`max_loss_gap` is not part of the paper's formulation; use `epsilon`, or formulation='newton'.")
+        raise InputError(
+            "`max_loss_gap` is not part of the paper's formulation; use `epsilon`, or formulation='newton'."
+        )
     if budget.kind == "max_loss_gap" and examples.validation is None:
         raise InputError("`max_loss_gap` is measured on validation data; pass `validation=(val_features, val_labels)`.")
     return PruneSettings(
@@ -185,7 +191,9 @@ def _checked_pins(pinned: ArrayLike | None, n: int) -> tuple[int, ...]:
     if values.dtype == bool and values.shape == (n,):
         values = np.flatnonzero(values)
     if values.ndim != 1 or values.dtype.kind not in "iu":
-        raise InputError(f"`pinned` must be a list of row numbers or a mask of {n:,} booleans; got {values.dtype} {values.shape}.")
+        raise InputError(
+            f"`pinned` must be a list of row numbers or a mask of {n:,} booleans; got {values.dtype} {values.shape}."
+        )
     outside = (values < 0) | (values >= n)
     if outside.any():
         raise InputError(

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows
+from leanset._arrays import Mask, Rows, mask_of
 from leanset._errors import InputError
 
 
@@ -74,19 +74,20 @@ class Constraints:
 
     def random_removal(self, count: int, rng: np.random.Generator) -> Mask:
         """Draw a removal of `count` examples at random among the allowed ones."""
+        return self.first_allowed(rng.permutation(self.free), count)
+
+    def first_allowed(self, preference: Rows, count: int) -> Mask:
+        """Remove the first `count` of the free rows, taken in order of preference, that the constraints let go."""
         self.check(count)
         limit = self.quotas(count) if self.proportional else self.capacity
-        order = rng.permutation(self.free)
-        classes = self.labels[order]
-        # Rank of each row within its class, in random order: rows ranked beyond the class's limit stay.
+        classes = self.labels[preference]
+        # Rank of each row within its class: rows ranked beyond the class's limit stay.
         by_class = np.argsort(classes, kind="stable")
         starts = np.searchsorted(classes[by_class], np.arange(self.n_classes))
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[by_class] = np.arange(len(order)) - starts[classes[by_class]]
-        allowed = order[rank < limit[classes]]
-        mask = np.zeros(len(self.labels), dtype=bool)
-        mask[allowed[:count]] = True
-        return mask
+        rank = np.empty(len(preference), dtype=np.int64)
+        rank[by_class] = np.arange(len(preference)) - starts[classes[by_class]]
+        allowed = preference[rank < limit[classes]]
+        return mask_of(allowed[:count], len(self.labels))
 
     def violations(self, removed: Mask) -> list[str]:
         """Say in words what is wrong with a removal; empty if it is allowed."""

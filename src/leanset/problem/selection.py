@@ -9,7 +9,9 @@ class Outcome(Enum):
 
     settled = "Settled: the last tenth of the search changed the answer by less than 1 %."
     optimal = "Optimal: every allowed set was visited."
-    still_improving = "Still improving when the budget ran out: give the solver more proposals or seconds for a better set."
+    still_improving = (
+        "Still improving when the budget ran out: give the solver more proposals or seconds for a better set."
+    )
     nothing_fits = "The budget allows no removal at all: removing even one example changes the head by more. Raise it."
 
 

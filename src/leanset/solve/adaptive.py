@@ -15,17 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from leanset._arrays import Vector
-from leanset._rng import stream
 from leanset._errors import InputError
+from leanset._rng import stream
 from leanset._threads import available_threads
 from leanset.problem import PruneProblem
 from leanset.solve.driver import Attempt, Progress, Solver, check_positive
-from leanset.solve.levels import Level, Walk, outcome_of, walk
+from leanset.solve.levels import Level, Walk, walk
 
 _LEVELS = 24
-_COLDEST = 5e-5  # last temperature, as a share of the one at which a random set would be in equilibrium
+_COLD = 5e-5  # end of the slow cooling, as a share of the temperature at which a random set would be in equilibrium
+_QUENCH = 1e-6  # the last quarter of the levels cools by this factor more, so that what can settle does
 _MOVER_SHARE = 0.5  # rows with ‖v‖² above this share of the temperature are movers
 _QUIET_SHARE = 0.6  # how often a mover's partner is a quiet row
+_SMALL = 1000  # up to this many rows there is effort enough to forget the start and to let every row move
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class AdaptiveAnnealing(Solver):
                 walks = list(pool.map(run, range(self.chains)))
             finally:
                 stop.set()  # on Ctrl-C the chains notice within one slice
-        best = min(walks, key=lambda end: end.norms[-1])
-        return Attempt(best.removed, outcome_of(best.norms), sum(end.proposals for end in walks))
+        best = min(walks, key=lambda end: end.norm)
+        return Attempt(best.removed, best.outcome, sum(end.proposals for end in walks))
 
     def _proposals(self, rows: int) -> int:
         return max(1, int(self.effort * (self.proposals or min(16_000_000, 2_000 * rows))))
@@ -93,14 +95,17 @@ def _schedule(problem: PruneProblem, lengths: Vector, proposals: int) -> list[Le
     k, p = problem.vectors.shape
     rate = problem.removed.mean()
     random_energy = float(rate * (1 - rate) * lengths.sum())
-    coldest = max(_COLDEST * random_energy / p, np.finfo(np.float32).tiny)
-    hottest = max(problem.norm(problem.removed) ** 2 / p, 10 * coldest)
-    # Cold levels have more movers to serve, so effort rises linearly from half to one and a half times the mean.
-    shares = np.linspace(0.5, 1.5, _LEVELS) / _LEVELS
+    cold = max(_COLD * random_energy / p, np.finfo(np.float32).tiny / _QUENCH)
+    start_energy = problem.norm(problem.removed) ** 2
+    hot = max((max(start_energy, 4 * random_energy) if k <= _SMALL else start_energy) / p, 10 * cold)
+    slow, fast = np.geomspace(hot, cold, 3 * _LEVELS // 4), np.geomspace(cold, _QUENCH * cold, _LEVELS // 4 + 1)[1:]
+    # Cold levels have more movers to serve, so the effort rises; the quench needs less.
+    efforts = np.concatenate([np.linspace(0.6, 1.4, len(slow)), np.full(len(fast), 0.6)])
+    shares = efforts / efforts.sum()
     levels = []
-    for temperature, share in zip(np.geomspace(hottest, coldest, _LEVELS), shares, strict=True):
+    for temperature, share in zip([*slow, *fast], shares, strict=True):
         moves = lengths >= _MOVER_SHARE * temperature
-        if moves.sum() < 2:
+        if k <= _SMALL or moves.sum() < 2:
             moves = np.ones(k, dtype=bool)
         quiet_share = 0.0 if moves.all() else _QUIET_SHARE
         size = max(1, int(share * proposals))

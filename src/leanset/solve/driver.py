@@ -43,9 +43,7 @@ def no_progress(done: float) -> None:
     """Report to nobody."""
 
 
-def solve(
-    problem: PruneProblem, solver: Solver, *, seed: int = 0, progress: Progress = no_progress
-) -> Selection:
+def solve(problem: PruneProblem, solver: Solver, *, seed: int = 0, progress: Progress = no_progress) -> Selection:
     """Run a solver and check its answer against the problem's own statement.
 
     The answer is never worse than the starting set.
@@ -61,7 +59,9 @@ def solve(
     began = time.perf_counter()
     attempt = solver.search(problem, seed, progress)
     if not problem.feasible(attempt.removed):
-        raise LeansetError(f"{solver} returned a set that breaks the problem's constraints; this is a bug in the solver.")
+        raise LeansetError(
+            f"{solver} returned a set that breaks the problem's constraints; this is a bug in the solver."
+        )
     start_norm, norm = problem.norm(problem.removed), problem.norm(attempt.removed)
     removed = attempt.removed if norm <= start_norm else problem.removed
     seconds = time.perf_counter() - began

@@ -44,7 +44,9 @@ class Exhaustive(Solver):
         if not problem.within_class:
             return math.comb(len(problem.removed), int(problem.removed.sum()))
         sizes = np.bincount(problem.labels)
-        return math.prod(math.comb(int(n), int(m)) for n, m in zip(sizes, problem.class_counts(problem.removed), strict=True))
+        return math.prod(
+            math.comb(int(n), int(m)) for n, m in zip(sizes, problem.class_counts(problem.removed), strict=True)
+        )
 
 
 def _subsets(problem: PruneProblem) -> Iterator[list[int]]:

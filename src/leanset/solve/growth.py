@@ -5,7 +5,6 @@ from leanset._rng import stream
 from leanset.problem import GrowthProblem, Outcome
 from leanset.solve import kernels
 from leanset.solve.driver import Attempt, Progress, no_progress
-from leanset.solve.levels import outcome_of
 
 
 def grow(
@@ -37,12 +36,13 @@ def grow(
     for level, temperature in enumerate(np.geomspace(1.0, 0.05, levels)):
         total = vectors[removed].sum(axis=0, dtype=np.float64).astype(np.float32)
         kernels.grow_set(
-            vectors, problem.labels, removed, total, bound, spare, 1.0, -(-proposals // levels), temperature, state
+            vectors, problem.labels, removed, total, bound, spare, -(-proposals // levels), temperature, state
         )
-        sizes.append(float(removed.sum()))
+        sizes.append(int(removed.sum()))
         if removed.sum() > best.sum() and problem.feasible(removed):
             best = removed.copy()
         progress((level + 1) / levels)
     if not best.any():
         return Attempt(best, Outcome.nothing_fits, proposals)
-    return Attempt(best, outcome_of([1.0 / max(size, 1.0) for size in sizes]), proposals)
+    grew = sizes[-1] > 1.01 * sizes[int(0.9 * levels) - 1]
+    return Attempt(best, Outcome.still_improving if grew else Outcome.settled, proposals)

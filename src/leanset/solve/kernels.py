@@ -8,10 +8,8 @@ an exchange with the row at the boundary, so a partner in the opposite state is 
 import numba
 import numpy as np
 
-_JIT = {"cache": True, "nogil": True}
 
-
-@numba.njit(inline="always", **_JIT)
+@numba.njit(inline="always", cache=True, nogil=True)
 def _next(state):  # type: ignore[no-untyped-def]
     x = state[0]
     x ^= x >> np.uint64(12)
@@ -21,17 +19,17 @@ def _next(state):  # type: ignore[no-untyped-def]
     return x * np.uint64(2685821657736338717)
 
 
-@numba.njit(inline="always", **_JIT)
+@numba.njit(inline="always", cache=True, nogil=True)
 def _below(state, limit):  # type: ignore[no-untyped-def]
     return np.int64(((_next(state) >> np.uint64(32)) * np.uint64(limit)) >> np.uint64(32))
 
 
-@numba.njit(inline="always", **_JIT)
+@numba.njit(inline="always", cache=True, nogil=True)
 def _uniform(state):  # type: ignore[no-untyped-def]
     return np.float64(_next(state) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@numba.njit(inline="always", **_JIT)
+@numba.njit(inline="always", cache=True, nogil=True)
 def _flip(row, removed, order, position, segment, middle):  # type: ignore[no-untyped-def]
     s = segment[row]
     if removed[row]:
@@ -46,7 +44,7 @@ def _flip(row, removed, order, position, segment, middle):  # type: ignore[no-un
     removed[row] = not removed[row]
 
 
-@numba.njit(fastmath=True, **_JIT)
+@numba.njit(fastmath=True, cache=True, nogil=True)
 def exchange_gain(vectors, total, leaves, enters):  # type: ignore[no-untyped-def]
     """Return ‖total − v[leaves] + v[enters]‖² − ‖total‖² in one pass over the two rows."""
     along = np.float32(0.0)
@@ -58,16 +56,17 @@ def exchange_gain(vectors, total, leaves, enters):  # type: ignore[no-untyped-de
     return 2.0 * along + length
 
 
-@numba.njit(fastmath=True, **_JIT)
+@numba.njit(fastmath=True, cache=True, nogil=True)
 def anneal(  # type: ignore[no-untyped-def]
     vectors, labels, removed, total, movers, groups, order, position, segment, start, middle, end, spare, quiet_share,
-    proposals, temperature, state,
-):
+    proposals, temperature, best, energies, state,
+):  # fmt: skip
     """Metropolis exchanges at one temperature; changes `removed`, `total`, the segment arrays and `spare` in place.
 
     A mover is drawn from `movers`; its partner, in the opposite state, from the quiet rows of its class group with
     probability `quiet_share`, else from the movers of that group. Segment 2g holds the movers of group g, 2g+1 its
-    quiet rows. `spare[c]` is how many more examples class c may lose. Returns the number of accepted exchanges.
+    quiet rows. `spare[c]` is how many more examples class c may lose. `energies` holds the current and the best squared
+    norm; `best`, unless it is empty, the set that had it. Returns the number of accepted exchanges.
     """
     accepted = 0
     for _ in range(proposals):
@@ -96,34 +95,50 @@ def anneal(  # type: ignore[no-untyped-def]
             spare[labels[enters]] -= 1
             _flip(leaves, removed, order, position, segment, middle)
             _flip(enters, removed, order, position, segment, middle)
+            energies[0] += gain
+            if energies[0] < energies[1]:
+                energies[1] = energies[0]
+                for r in range(len(best)):
+                    best[r] = removed[r]
             accepted += 1
     return accepted
 
 
-@numba.njit(fastmath=True, **_JIT)
-def grow_set(vectors, labels, removed, total, bound, spare, cost, proposals, temperature, state):  # type: ignore[no-untyped-def]
-    """Metropolis flips that maximise the number removed while ‖total‖ ≤ bound; changes its arrays in place.
+@numba.njit(fastmath=True, cache=True, nogil=True)
+def grow_set(vectors, labels, removed, total, bound, spare, proposals, temperature, state):  # type: ignore[no-untyped-def]
+    """Metropolis moves that maximise the number removed while ‖total‖ ≤ bound; changes its arrays in place.
 
-    Putting a row back costs one unit of the objective and is accepted with probability exp(−cost / temperature).
-    Returns the number of accepted flips.
+    A move flips one row or, every other time, two: pairs get across the gaps that the bound leaves between sets. A
+    move that shrinks the set by k is accepted with probability exp(−k / temperature). Returns the accepted moves.
     """
     accepted = 0
     for _ in range(proposals):
         i = _below(state, len(removed))
-        sign = np.float32(-1.0) if removed[i] else np.float32(1.0)
-        if not removed[i] and spare[labels[i]] <= 0:
+        j = i
+        if _uniform(state) < 0.5:
+            j = _below(state, len(removed))
+        sign_i = -1 if removed[i] else 1
+        sign_j = 0 if j == i else (-1 if removed[j] else 1)
+        shrinks = -(sign_i + sign_j)
+        if shrinks > 0 and _uniform(state) >= np.exp(-shrinks / temperature):
             continue
-        if removed[i] and _uniform(state) >= np.exp(-cost / temperature):
+        spare[labels[i]] -= sign_i
+        spare[labels[j]] -= sign_j
+        allowed = spare[labels[i]] >= 0 and spare[labels[j]] >= 0
+        if allowed:
+            square = 0.0
+            for q in range(vectors.shape[1]):
+                moved = total[q] + sign_i * vectors[i, q] + sign_j * vectors[j, q]
+                square += moved * moved
+            allowed = square <= bound * bound
+        if not allowed:
+            spare[labels[i]] += sign_i
+            spare[labels[j]] += sign_j
             continue
-        square = 0.0
         for q in range(vectors.shape[1]):
-            moved = total[q] + sign * vectors[i, q]
-            square += moved * moved
-        if square > bound * bound:
-            continue
-        for q in range(vectors.shape[1]):
-            total[q] += sign * vectors[i, q]
-        spare[labels[i]] -= np.int64(sign)
+            total[q] += sign_i * vectors[i, q] + sign_j * vectors[j, q]
         removed[i] = not removed[i]
+        if sign_j != 0:
+            removed[j] = not removed[j]
         accepted += 1
     return accepted

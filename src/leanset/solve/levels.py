@@ -9,6 +9,7 @@ from leanset.problem import Outcome, PruneProblem
 from leanset.solve import kernels
 
 _SLICE = 100_000  # proposals between two looks at the clock and the stop flag, some 30 ms
+_RECORDED_ROWS = 1000  # problems up to this size remember the best set that they pass, which costs a copy each time
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Walk:
-    """Where a schedule ended and the objective after each of its levels."""
+    """Where a schedule ended."""
 
     removed: Mask
-    norms: tuple[float, ...]
+    norm: float
+    outcome: Outcome
     proposals: int
 
 
@@ -46,27 +48,33 @@ def walk(
     spare = _spare(problem)
     vectors = np.ascontiguousarray(problem.vectors, dtype=np.float32)
     norms, tried = [], 0
+    best = removed.copy() if len(removed) <= _RECORDED_ROWS else removed[:0].copy()
+    energies = np.array([0.0, problem.norm(removed) ** 2])
     planned = sum(level.proposals for level in levels)
     for level in levels:
         total = problem.total(removed).astype(np.float32)  # afresh each time, so that float32 drift cannot build up
+        energies[0] = float(total @ total)
         groups = problem.labels if problem.within_class else np.zeros_like(problem.labels)
         segments = _segments(level, groups, removed)
         deadline = None if seconds is None else time.perf_counter() + seconds * level.proposals / planned
         done = 0
         while not stopped() and (done < level.proposals if deadline is None else time.perf_counter() < deadline):
             size = _SLICE if deadline is not None else min(_SLICE, level.proposals - done)
-            kernels.anneal(
+            kernels.anneal(  # type: ignore[call-arg]  # the stubs do not see through the decorator
                 vectors, problem.labels, removed, total, level.movers, groups, *segments, spare, level.quiet_share,
-                size, level.temperature, state,
+                size, level.temperature, best, energies, state,
             )  # fmt: skip
             done += size
             report(tried + done)
         tried += done
         norms.append(problem.norm(removed))
-    return Walk(removed, tuple(norms), tried)
+    outcome = _outcome_of(norms)
+    if len(best) and problem.norm(best) < norms[-1]:
+        removed = best
+    return Walk(removed, problem.norm(removed), outcome, tried)
 
 
-def outcome_of(norms: Sequence[float]) -> Outcome:
+def _outcome_of(norms: Sequence[float]) -> Outcome:
     """Judge from the objective's course whether the search had come to rest."""
     before = norms[max(0, int(0.9 * len(norms)) - 1)]
     return Outcome.settled if norms[-1] >= 0.99 * before else Outcome.still_improving

@@ -7,7 +7,7 @@ from leanset._errors import InputError
 from leanset._rng import stream
 from leanset.problem import PruneProblem
 from leanset.solve.driver import Attempt, Progress, Solver, check_positive
-from leanset.solve.levels import Level, outcome_of, walk
+from leanset.solve.levels import Level, walk
 
 
 @dataclass(frozen=True)
@@ -59,4 +59,4 @@ class SimulatedAnnealing(Solver):
 
         rng = stream(seed, "simulated annealing")
         end = walk(problem, levels, rng, seconds=self.seconds, report=report, stopped=lambda: False)
-        return Attempt(end.removed, outcome_of(end.norms), end.proposals)
+        return Attempt(end.removed, end.outcome, end.proposals)

@@ -1,0 +1,96 @@
+"""The data of the benchmarks, and the package's inner objects built from them."""
+
+import numpy as np
+
+import leanset
+from benchmarks._record import Request
+from leanset._arrays import Mask
+from leanset.data import Examples, read_npz
+from leanset.head import HeadFit
+from leanset.influence import InfluenceMap
+from leanset.pipeline.formulations import Formulation
+from leanset.pipeline.ground import Ground, prepare_ground
+from leanset.pipeline.settings import checked_budget, checked_settings, constraints_of
+from leanset.problem import PruneProblem
+
+L2 = 1e-4
+_SMALL_ROWS = 4000
+
+
+def load_examples(request: Request) -> Examples:
+    """Read the benchmark's data; a few thousand rows of it if the request is small."""
+    if not request.data.is_file():
+        raise SystemExit(
+            f"benchmarks: no data at {request.data}; pass --data PATH, an npz file with features, labels, val_features "
+            "and val_labels."
+        )
+    examples = read_npz(request.data)
+    if examples.validation is None:
+        raise SystemExit(f"benchmarks: {request.data} has no val_features and val_labels; the loss gap needs them.")
+    return _first_rows(examples, _SMALL_ROWS) if request.small else examples
+
+
+def _first_rows(examples: Examples, rows: int) -> Examples:
+    held_out = examples.validation
+    return Examples(
+        examples.features[:rows],
+        examples.labels[:rows],
+        examples.classes,
+        held_out and Examples(held_out.features[:rows], held_out.labels[:rows], examples.classes),
+    )
+
+
+def prune(examples: Examples, **options: object) -> leanset.PruneResult:
+    """Call `leanset.prune` as a user would, without frontier and progress bars."""
+    held_out = examples.validation
+    assert held_out is not None  # checked when the data was read
+    return leanset.prune(
+        examples.features,
+        examples.labels,
+        validation=(held_out.features, held_out.labels),
+        l2=L2,
+        frontier=False,
+        progress=False,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def ground_of(
+    examples: Examples, fraction: float, *, seed: int, formulation: str = "newton", known: HeadFit | None = None
+) -> Ground:
+    """Return what `leanset.prune` would stand on, with the head refitted only if it is not known."""
+    settings = checked_settings(
+        examples,
+        budget=checked_budget(len(examples), fraction=fraction),
+        l2=L2,
+        standardize=True,
+        class_balance=None,
+        pinned=None,
+        formulation=formulation,
+        inverse=None,
+        solver=None,
+        seed=seed,
+        random_draws=5,
+        frontier=False,
+        memory=2**30,
+        head=None,
+    )
+    return prepare_ground(examples, settings, constraints_of(examples, settings), None, known)
+
+
+def exchange_problem(
+    formulation: Formulation, influence: InfluenceMap, removed: Mask, rows: np.ndarray
+) -> PruneProblem:
+    """State the exchange problem that a formulation's search solves, with `rows` free to move."""
+    constraints = formulation.ground.constraints
+    elsewhere = removed.copy()
+    elsewhere[rows] = False
+    gone = np.bincount(constraints.labels[removed], minlength=constraints.n_classes)
+    return PruneProblem(
+        vectors=influence.vectors(rows),
+        labels=constraints.labels[rows],
+        removed=removed[rows],
+        offset=influence.total(np.flatnonzero(elsewhere)),
+        within_class=constraints.proportional,
+        spare=constraints.capacity - gone,
+    )

@@ -1,0 +1,134 @@
+"""The paper's formulation, as published, beside leanset's and the usual rules.
+
+Problem (b), 40 % and 70 % removed: sets from `formulation="paper"` (uncentred influences, full Hessian, the paper's
+annealing, no class balance), `formulation="newton"` (class balance as by default, and without it, so that balance is
+not what makes the difference), random sets with equal class shares (mean of five), EL2N with the easiest removed
+(smallest ‖p − y‖ under the fitted head) and the smallest influence norms removed. Each set is judged the same way:
+
+  paper_predicts     ‖(1/n) H⁻¹ Σ g_i‖, what the paper minimises
+  centred_predicts   the same with g_i + l2·θ̂, which accounts for the penalty
+  newton_change      one Newton step with the kept rows' Hessian
+  refit_change       measured: the head refitted to its minimum on the kept rows
+  loss_gap           rise of the validation loss under that refit
+
+Problem (a), ε = 0.5: the largest set either formulation finds, what it promises (the paper its influence norm, leanset
+its bound) and what a refit measures.
+"""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks._data import ground_of, load_examples, prune
+from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
+from benchmarks._show import markdown
+from leanset._arrays import Mask, mask_of
+from leanset._threads import working_threads
+from leanset.certify import newton_step, paired_gap, refit
+from leanset.data import Examples
+from leanset.influence import influence_of_sum
+from leanset.pipeline.formulations import PaperFormulation
+from leanset.pipeline.ground import Ground
+
+FRACTIONS = (0.4, 0.7)
+EPSILON = 0.5
+SEED = 0
+DRAWS = 5
+PAPERS, OURS, OURS_UNBALANCED, RANDOM = "paper", "newton", "newton, no class balance", "random"
+
+
+def run(request: Request) -> Findings:
+    examples = load_examples(request)
+    with working_threads(None):
+        ground = ground_of(examples, FRACTIONS[0], seed=SEED)
+        rows = [row for fraction in FRACTIONS for row in _size_rows(examples, ground, fraction)]
+    rows += [_bound_row(examples, formulation) for formulation in (PAPERS, OURS)]
+    return Findings(rows, [SEED], _claims(rows), {"paper.md": _report(rows).encode()})
+
+
+def _claims(rows: list[Row]) -> list[Claim]:
+    claims = []
+    for fraction in FRACTIONS:
+        by_rule = {row["rule"]: row for row in rows if row.get("fraction") == fraction}
+        broken = by_rule[PAPERS]["refit_change"] / by_rule[PAPERS]["paper_predicts"]
+        better = by_rule[PAPERS]["refit_change"] / by_rule[OURS]["refit_change"]
+        claims.append(
+            at_least(f"{fraction:.0%}: the paper's set moves the head more than predicted, times", broken, 1.0)
+        )
+        claims.append(at_least(f"{fraction:.0%}: and more than leanset's set, times", better, 1.0))
+    ours = next(row for row in rows if row.get("formulation") == OURS)
+    claims.append(at_most(f"problem (a), ε = {EPSILON}: leanset's measured change", ours["measured"], EPSILON))
+    return claims
+
+
+def _size_rows(examples: Examples, ground: Ground, fraction: float) -> Iterator[Row]:
+    for rule, options in (
+        (PAPERS, {"formulation": "paper"}),
+        (OURS, {}),
+        (OURS_UNBALANCED, {"class_balance": "none"}),
+    ):
+        began = time.perf_counter()
+        result = prune(examples, fraction=fraction, seed=SEED, **options)
+        seconds = time.perf_counter() - began
+        yield _row(fraction, rule, _judged(ground, mask_of(result.removed, len(examples)))) | {"seconds": seconds}
+    for rule, masks in _baselines(ground, round(fraction * len(examples))).items():
+        judged = [_judged(ground, mask) for mask in masks]
+        yield _row(fraction, rule, {key: float(np.mean([each[key] for each in judged])) for key in judged[0]})
+
+
+def _row(fraction: float, rule: str, judged: dict[str, float]) -> Row:
+    return {"part": "problem (b): the size is given", "fraction": fraction, "rule": rule, **judged}
+
+
+def _baselines(ground: Ground, count: int) -> dict[str, list[Mask]]:
+    rng = np.random.default_rng(SEED)
+    difficulty = np.linalg.norm(ground.state.errors, axis=1)
+    return {
+        RANDOM: [ground.constraints.random_removal(count, rng) for _ in range(DRAWS)],
+        "EL2N, easiest removed": [_smallest(difficulty, count)],
+        "influence norm, smallest removed": [_smallest(PaperFormulation(ground).norms, count)],
+    }
+
+
+def _smallest(scores: np.ndarray, count: int) -> Mask:
+    return mask_of(np.argsort(scores, kind="stable")[:count], len(scores))
+
+
+def _judged(ground: Ground, removed: Mask) -> dict[str, float]:
+    rows, state = np.flatnonzero(removed), ground.state
+    after = refit(state, removed, ground.precondition)
+    assert ground.validation is not None
+    return {
+        "paper_predicts": _length(influence_of_sum(state, rows, ground.for_sums, centred=False).solution),
+        "centred_predicts": _length(influence_of_sum(state, rows, ground.for_sums, centred=True).solution),
+        "newton_change": _length(newton_step(state, removed, ground.precondition).solution),
+        "refit_change": after.change,
+        "loss_gap": paired_gap(ground.validation, ground.theta, after.theta).mean,
+    }
+
+
+def _length(stack: np.ndarray) -> float:
+    return float(np.linalg.norm(stack))
+
+
+def _bound_row(examples: Examples, formulation: str) -> Row:
+    began = time.perf_counter()
+    certificate = prune(examples, epsilon=EPSILON, formulation=formulation, seed=SEED).certificate
+    return {
+        "part": f"problem (a): ε = {EPSILON} is given",
+        "formulation": formulation,
+        "removed": certificate.removed,
+        "share": certificate.removed / certificate.n,
+        "promised": certificate.influence_change if formulation == PAPERS else EPSILON,
+        "measured": certificate.refit_change,
+        "loss_gap": certificate.validation_loss_gap,
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def _report(rows: list[Row]) -> str:
+    parts = dict.fromkeys(row["part"] for row in rows)
+    tables = (f"## {part.capitalize()}\n\n{markdown([row for row in rows if row['part'] == part])}" for part in parts)
+    legend = (__doc__ or "").strip().partition("\n")
+    return f"# {legend[0]}\n{legend[2]}\n\n" + "\n".join(tables)

@@ -1,0 +1,3 @@
+from leanset.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,39 @@
+import functools
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from leanset import runs
+from leanset._errors import InputError, LeansetError
+from leanset.cli import show
+
+Parameters = ParamSpec("Parameters")
+
+
+def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
+    """Turn every expected failure of a command into one line on standard error and an exit code."""
+
+    @functools.wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except InputError as error:
+            _fail(str(error), 2)
+        except LeansetError as error:
+            _fail(str(error), 3)
+        except MemoryError:
+            _fail("out of memory; `--dry-run` shows what a run needs, and --memory lowers it.", 3)
+        except KeyboardInterrupt:
+            kept = (
+                f"Finished stages are kept in the run folder's `{runs.STAGES}`, if there is one; run again to resume."
+            )
+            _fail(f"interrupted. {kept}", 130)
+
+    return run
+
+
+def _fail(message: str, code: int) -> None:
+    show.ERR.print("[red bold]leanset:[/red bold]", end=" ")
+    show.ERR.print(message, soft_wrap=True, markup=False)
+    raise typer.Exit(code)

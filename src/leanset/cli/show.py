@@ -1,0 +1,73 @@
+import json
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from leanset import Certificate, Frontier, PruneResult
+from leanset._arrays import AnyArray
+from leanset.certify import Check
+from leanset.pipeline.estimate import Estimate
+from leanset.report import summary_rows
+
+OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
+
+
+def show_result(result: PruneResult, folder: str | None) -> None:
+    """Print the short table of a finished run, what to mind, and where it lies."""
+    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for what, value in summary_rows(result.certificate):
+        table.add_row(what, value)
+    OUT.print(table)
+    OUT.print(result.certificate.outcome)
+    for note in result.certificate.notes:
+        OUT.print(f"[dim]{note}[/dim]")
+    OUT.print(f"Saved in {folder}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]")
+
+
+def show_certificate_json(certificate: Certificate) -> None:
+    """Print the certificate as JSON and nothing else."""
+    OUT.out(json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False))
+
+
+def show_estimate(estimate: Estimate, what: str) -> None:
+    """Print what a run would cost."""
+    table = Table(title=what, box=box.SIMPLE, title_justify="left")
+    table.add_column("stage")
+    table.add_column("about", justify="right")
+    for stage, seconds in estimate.stages:
+        table.add_row(stage, duration(seconds))
+    table.add_row("[bold]total", f"[bold]{duration(estimate.seconds)}")
+    table.add_row("peak memory", f"{estimate.memory / 2**20:,.0f} MiB")
+    OUT.print(table)
+    OUT.print("[dim]Estimated from the shapes and a short test of this machine; nothing was computed or written.[/dim]")
+
+
+def show_check(check: Check) -> None:
+    """Print one finding of a re-check."""
+    mark = "[green]holds[/green]" if check.holds else "[red bold]FAILS[/red bold]"
+    OUT.print(f"  {mark}  {check.name}: {check.detail}")
+
+
+def frontier_columns(frontier: Frontier) -> dict[str, AnyArray]:
+    """Return the frontier's points as columns, NaN where a value is missing."""
+    names = ("fraction", "refit_change", "random_refit_change", "validation_loss_gap")
+    return {name: np.array([getattr(point, name) for point in frontier], dtype=np.float64) for name in names}
+
+
+def duration(seconds: float) -> str:
+    """Write a time span as people say it.
+
+    Examples
+    --------
+    >>> duration(0.4), duration(75), duration(7300)
+    ('0.4 s', '1 min 15 s', '2 h 2 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"

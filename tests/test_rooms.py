@@ -1,0 +1,75 @@
+import ast
+from pathlib import Path
+
+import leanset
+
+PACKAGE = Path(leanset.__file__).parent
+ROOMS = ("data", "head", "influence", "problem", "solve", "certify", "report", "pipeline", "cli")
+BARRED = {
+    ("certify", "solve"),  # the checker may not lean on what it checks
+    ("report", "pipeline"),
+}
+FOUNDATIONS = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+
+
+def imported_modules(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def wrong_way_imports(package):
+    rank = {room: k for k, room in enumerate(ROOMS)}
+    found = []
+    for path in sorted(package.rglob("*.py")):
+        here = path.relative_to(package).parts[0].removesuffix(".py")
+        for name in imported_modules(path):
+            parts = name.split(".")
+            if parts[0] != "leanset" or len(parts) < 2:
+                continue
+            there = parts[1]
+            if here in FOUNDATIONS and there in rank:
+                found.append(f"foundation {here} -> {there}")
+            elif here in rank and there in rank and (rank[there] > rank[here] or (here, there) in BARRED):
+                found.append(f"{path.relative_to(package)} -> {there}")
+    return found
+
+
+def test_rooms_look_upstream_only():
+    assert wrong_way_imports(PACKAGE) == []
+
+
+def test_every_folder_is_a_known_room():
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} == set(ROOMS)
+
+
+def test_a_wrong_way_import_would_be_seen(tmp_path):
+    (tmp_path / "certify").mkdir()
+    (tmp_path / "certify" / "bad.py").write_text("from leanset.solve import solve\n")
+    (tmp_path / "head").mkdir()
+    (tmp_path / "head" / "bad.py").write_text("import leanset.certify\n")
+    assert len(wrong_way_imports(tmp_path)) >= 2
+
+
+def test_the_core_imports_without_optional_packages():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\n"
+        "for name in ('torch', 'matplotlib', 'sklearn', 'dask', 'datasets'): sys.modules[name] = None\n"
+        "import leanset, leanset.cli\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_public_name_has_a_docstring_with_an_example():
+    documented = [getattr(leanset, name) for name in leanset.__all__ if name != "__version__"]
+    without = [item.__name__ for item in documented if not item.__doc__]
+    assert without == []
+    called = (leanset.prune, leanset.load, leanset.verify, leanset.AdaptiveAnnealing, leanset.Cholesky, leanset.LiSSA)
+    assert [item.__name__ for item in called if ">>>" not in item.__doc__] == []
