@@ -42,6 +42,8 @@ def drawing(by_rows: list[Row], by_head: list[Row], exponents: list[Row]) -> dic
 
 
 def _panel(axes: "Axes", rows: list[Row], against: str, quantity: str, fits: list[Row]) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     slopes = {fit["inverse"]: fit for fit in fits}
     for name in dict.fromkeys(row["inverse"] for row in rows):
         same = sorted((row[against], row[quantity]) for row in rows if row["inverse"] == name)
@@ -54,6 +56,10 @@ def _panel(axes: "Axes", rows: list[Row], against: str, quantity: str, fits: lis
             axes.plot(x, fit["factor"] * x ** fit["exponent"], "--", color=colour, linewidth=1.2)
         axes.plot(x, y, mark, color=colour, markersize=7, label=label)
     axes.set(xscale="log", yscale="log", ylabel=AXES[quantity])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
+        axis.set_minor_formatter(NullFormatter())
     if quantity == "peak_gb":
         axes.set_xlabel(AXES[against])
     axes.grid(which="major", color="#d0d0d0", linewidth=0.6)

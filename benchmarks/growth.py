@@ -11,6 +11,7 @@ logarithms. `growth.svg` and `growth.png` show the points.
 
 import json
 import sys
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -29,11 +30,9 @@ def run(request: Request) -> Findings:
     heads = HEADS[:2] if request.small else HEADS
     by_rows = [_point("rows", n, WIDTH, CLASSES) for n in counts]
     by_head = [_point("head", 3_000 if request.small else HEAD_ROWS, width, c) for c, width in heads]
-    exponents = [_exponent(by_rows, "examples", quantity) for quantity in ("seconds", "peak_gb")]
-    for name in dict.fromkeys(row["inverse"] for row in by_head):
-        same = [row for row in by_head if row["inverse"] == name]
-        exponents += [_exponent(same, "head_size", "seconds")] if len(same) > 1 else []
-    return Findings([*by_rows, *by_head, *exponents], [_growth_point.SEED], [], drawing(by_rows, by_head, exponents))
+    exponents = [*_exponents(by_rows, "examples"), *_exponents(by_head, "head_size")]
+    files = drawing(by_rows, by_head, exponents)
+    return Findings([*by_rows, *by_head, *exponents], [_growth_point.SEED], [], files)
 
 
 def _point(part: str, rows: int, width: int, n_classes: int) -> Row:
@@ -54,15 +53,22 @@ def _point(part: str, rows: int, width: int, n_classes: int) -> Row:
     }
 
 
+def _exponents(rows: list[Row], against: str) -> Iterator[Row]:
+    for name in dict.fromkeys(row["inverse"] for row in rows):
+        same = [row for row in rows if row["inverse"] == name]
+        for quantity in ("seconds", "peak_gb"):
+            if len(same) > 1:
+                yield _exponent(same, against, quantity)
+
+
 def _exponent(rows: list[Row], against: str, quantity: str) -> Row:
-    logs = [np.log([row[key] for row in rows]) for key in (against, quantity)]
-    slope, start = np.polyfit(*logs, 1)
-    inverse = rows[0]["inverse"]
+    x, y = (np.log([row[key] for row in rows]) for key in (against, quantity))
+    slope, start = np.polyfit(x, y, 1)
     return {
         "part": "exponents",
         "of": quantity,
         "in": against,
-        "inverse": inverse,
+        "inverse": rows[0]["inverse"],
         "points": len(rows),
         "exponent": float(slope),
         "factor": float(np.exp(start)),

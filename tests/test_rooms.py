@@ -1,4 +1,6 @@
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import leanset
@@ -56,14 +58,17 @@ def test_a_wrong_way_import_would_be_seen(tmp_path):
 
 
 def test_the_core_imports_without_optional_packages():
-    import subprocess
-    import sys
-
-    code = (
-        "import sys\n"
-        "for name in ('torch', 'matplotlib', 'sklearn', 'dask', 'datasets'): sys.modules[name] = None\n"
-        "import leanset, leanset.cli\n"
-    )
+    blocked = {"torch", "matplotlib", "sklearn", "dask", "datasets", "transformers"}
+    code = f"""
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {blocked}:
+            raise ImportError(name)
+sys.meta_path.insert(0, Blocked())
+import leanset, leanset.cli
+assert not {blocked} & set(sys.modules)
+"""
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -2,15 +2,16 @@
 
 from leanset._errors import DivergenceError, InputError, LeansetError, MissingExtraError, RunFolderError
 from leanset._version import __version__
-from leanset.certify import Certificate
+from leanset.certify import Certificate, Check
 from leanset.influence import Cholesky, ConjugateGradients, Kronecker, LiSSA
-from leanset.pipeline import Frontier, FrontierPoint, PruneResult, load, prune
+from leanset.pipeline import Frontier, FrontierPoint, PruneResult, load, prune, verify
 from leanset.problem import Outcome
 from leanset.solve import AdaptiveAnnealing, Exhaustive, SimulatedAnnealing
 
 __all__ = [
     "AdaptiveAnnealing",
     "Certificate",
+    "Check",
     "Cholesky",
     "ConjugateGradients",
     "DivergenceError",
@@ -29,4 +30,5 @@ __all__ = [
     "__version__",
     "load",
     "prune",
+    "verify",
 ]

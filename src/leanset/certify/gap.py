@@ -1,7 +1,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from leanset._arrays import Matrix
 from leanset.head import Design, losses
@@ -31,5 +31,5 @@ def paired_gap(validation: Design, before: Matrix, after: Matrix) -> LossGap:
     mean, n = float(differences.mean()), len(differences)
     if n < 2:
         return LossGap(mean, float("-inf"), float("inf"))
-    half = float(stats.t.ppf(0.975, n - 1) * differences.std(ddof=1) / np.sqrt(n))
+    half = float(stdtrit(n - 1, 0.975) * differences.std(ddof=1) / np.sqrt(n))
     return LossGap(mean, mean - half, mean + half)

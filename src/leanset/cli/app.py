@@ -18,8 +18,8 @@ from leanset.cli.guard import guarded
 from leanset.data import read_npz
 from leanset.pipeline import prune_examples
 from leanset.pipeline.estimate import estimate
-from leanset.pipeline.prune import DEFAULT_MEMORY
 from leanset.pipeline.recheck import verify_run
+from leanset.pipeline.run import DEFAULT_MEMORY
 from leanset.pipeline.settings import checked_budget, checked_settings, constraints_of
 
 app = typer.Typer(

@@ -64,7 +64,7 @@ def duration(seconds: float) -> str:
     Examples
     --------
     >>> duration(0.4), duration(75), duration(7300)
-    ('0.4 s', '1 min 15 s', '2 h 2 min')
+    ('0.4 s', '1 min 15 s', '2 h 1 min')
     """
     if seconds < 60:
         return f"{seconds:.1f} s"

@@ -64,6 +64,7 @@ class Evidence:
 
     def frontier(self, counts: list[int], best: Evaluation) -> Frontier:
         """Return the frontier over some sizes and all sizes evaluated on the way, with the answer in its place."""
+        counts = [count for count in counts if count != best.count]
         with self.reporter.stage(f"Frontier, {len(counts)} sizes", units=len(counts), unit="sizes") as advance:
             for nth, count in enumerate(counts):
                 self.at(count, LIGHT_EFFORT, part_of(advance, nth, len(counts)))

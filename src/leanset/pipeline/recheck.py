@@ -3,11 +3,44 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from leanset import runs
 from leanset._arrays import Rows
 from leanset.certify import Check, verify_removal
-from leanset.data import Examples
+from leanset.data import Examples, checked_examples
+
+
+def verify(
+    path: str | os.PathLike[str],
+    features: ArrayLike,
+    labels: ArrayLike,
+    *,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+) -> list[Check]:
+    """Re-check a saved run against its data with code that shares nothing with the search.
+
+    Parameters
+    ----------
+    path : the run folder
+    features, labels, validation : the data that the run was made from
+
+    Returns
+    -------
+    One `Check` for each statement, with `name`, `holds` and `detail`.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 2, 80)
+    >>> features = rng.normal(size=(80, 3)) + labels[:, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = leanset.prune(features, labels, count=20, out=folder, frontier=False)
+    ...     all(check.holds for check in leanset.verify(folder, features, labels))
+    True
+    """
+    return list(verify_run(path, checked_examples(features, labels, validation)))
 
 
 def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
@@ -42,12 +75,11 @@ def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Che
         return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
     if kind == "count":
         return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
+    limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
     if settings["formulation"] == "paper":
         predicted = certificate["influence_change"]
-        limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
         return Check(
             "budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)"
         )
-    limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
     seen = certificate["validation_loss_gap" if kind == "max_loss_gap" else "refit_change"]
     return Check("budget", seen <= limit, f"measured {seen:.6g} ≤ {limit:.6g}")

@@ -22,7 +22,7 @@ from leanset.problem import PruneProblem
 from leanset.solve.driver import Attempt, Progress, Solver, check_positive
 from leanset.solve.levels import Level, Walk, walk
 
-_LEVELS = 24
+_LEVELS = 32
 _COLD = 5e-5  # end of the slow cooling, as a share of the temperature at which a random set would be in equilibrium
 _QUENCH = 1e-6  # the last quarter of the levels cools by this factor more, so that what can settle does
 _MOVER_SHARE = 0.5  # rows with ‖v‖² above this share of the temperature are movers

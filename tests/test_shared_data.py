@@ -1,0 +1,57 @@
+"""The figures that leanset promises, on real data; skipped where the shared data folder is absent."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import leanset
+from leanset.data import read_npz
+from leanset.pipeline.estimate import estimate
+from leanset.pipeline.settings import checked_budget, checked_settings, constraints_of
+
+pytestmark = pytest.mark.shared
+
+
+@pytest.fixture(scope="module")
+def run(cifar_head):
+    data = np.load(cifar_head)
+    validation = data["val_features"], data["val_labels"]
+    result = leanset.prune(data["features"], data["labels"], fraction=0.4, validation=validation, frontier=False)
+    return data, result
+
+
+def test_measured_change_agrees_with_scikit_learn(run):
+    data, result = run
+    features = data["features"].astype(np.float64)
+    x = np.column_stack([(features - features.mean(axis=0)) / features.std(axis=0), np.ones(len(features))])
+
+    def fit(rows):
+        model = LogisticRegression(
+            C=1 / (len(rows) * 1e-4), fit_intercept=False, tol=1e-7, max_iter=3000, solver="newton-cg"
+        )
+        return model.fit(x[rows], data["labels"][rows]).coef_
+
+    change = np.linalg.norm(fit(result.kept) - fit(np.arange(len(x))))
+    assert result.certificate.refit_change == pytest.approx(change, rel=0.01)
+
+
+def test_newton_step_is_within_a_tenth(run):
+    certificate = run[1].certificate
+    assert certificate.newton_change == pytest.approx(certificate.refit_change, rel=0.1)
+
+
+def test_ten_times_below_random_with_class_balance(run):
+    data, result = run
+    assert result.certificate.refit_change <= result.certificate.random_refit_change_mean / 10
+    assert (np.bincount(data["labels"][result.removed]) == 2000).all()
+
+
+def test_the_estimate_is_of_the_right_order(cifar_head):
+    examples = read_npz(cifar_head)
+    settings = checked_settings(
+        examples, budget=checked_budget(50_000, fraction=0.4), l2=1e-4, standardize=True, class_balance=None, pinned=None,
+        formulation="newton", inverse=None, solver=None, seed=0, random_draws=5, frontier=True, memory=2**30, head=None,
+    )  # fmt: skip
+    cost = estimate(50_000, 64, 10, settings, constraints_of(examples, settings).most)
+    assert 10 < cost.seconds < 300
+    assert 2e8 < cost.memory < 2e9
