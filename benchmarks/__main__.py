@@ -34,7 +34,7 @@ def main() -> None:
                 continue
             raise SystemExit(f"benchmarks: {NO_PEER}")
         module = importlib.import_module(f"benchmarks.{name}")
-        show(name, *record(name, module.__doc__, module.run, request, _command(name, options)))
+        show(name, *record(name, module.__doc__ or "", module.run, request, _command(name, options)))
 
 
 def _options() -> argparse.Namespace:

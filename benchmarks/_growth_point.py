@@ -6,6 +6,7 @@ Makes a Gaussian mixture in float32, a small part of its labels wrong, prunes it
 import json
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,13 @@ def mixture(rows: int, width: int, n_classes: int) -> tuple[np.ndarray, np.ndarr
 
 def main() -> None:
     rows, width, n_classes = map(int, sys.argv[1:])
-    options = {"fraction": FRACTION, "frontier": False, "random_draws": 2, "seed": SEED, "progress": False}
+    options: dict[str, Any] = {
+        "fraction": FRACTION,
+        "frontier": False,
+        "random_draws": 2,
+        "seed": SEED,
+        "progress": False,
+    }
     leanset.prune(*mixture(300, 4, 3), **options)  # loads the compiled kernels
     features, labels = mixture(rows, width, n_classes)
     began = time.perf_counter()

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,6 +34,17 @@ def test_prune_verify_and_tampering(toy_npz, tmp_path):
     (out / "certificate.json").write_text(json.dumps(certificate | {"refit_change": 1e-6}))
     failed = call("verify", out, "--data", toy_npz, check=1)
     assert "Does not hold: measured change." in failed.stdout
+
+
+def test_show_prints_a_saved_run_and_draws_it(toy_npz, tmp_path):
+    pytest.importorskip("matplotlib")
+    call("prune", toy_npz, "--fraction", 0.4, "--l2", 0.01, "--out", tmp_path / "run", "--quiet", check=0)
+    done = call("show", tmp_path / "run", "--figures", tmp_path, check=0)
+    assert "96 of 240 (40.0 %)" in done.stdout
+    assert re.search(r"\b216\s+90\.0 %", done.stdout)
+    assert (tmp_path / "frontier.svg").is_file()
+    call("show", tmp_path / "run", "--figures", tmp_path / "absent", check=2)
+    call("show", tmp_path / "absent", check=3)
 
 
 def test_json_is_the_certificate_and_nothing_else(toy_npz, toy):

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from leanset import __version__
+from leanset import __version__, load
 from leanset._errors import InputError
 from leanset.cli import names, show
 from leanset.cli.demo import run_demo
@@ -147,6 +147,25 @@ def verify(
         show.OUT.print(f"[red bold]Does not hold:[/red bold] {', '.join(failed)}.")
         raise typer.Exit(1)
     show.OUT.print("[green]Everything that was checked holds.[/green]")
+
+
+@app.command("show")
+@guarded
+def show_run(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    figures: Annotated[
+        Path | None, typer.Option(help="Existing folder to draw figures into (needs the report extra).")
+    ] = None,
+) -> None:
+    """Show a saved run again: its table, its frontier and, if wanted, its figures."""
+    result = load(run)
+    show.show_result(result, str(run))
+    if len(result.frontier):
+        show.show_frontier(result.frontier)
+    if figures is not None:
+        if not figures.is_dir():
+            raise InputError(f"--figures {figures}: is not an existing folder.")
+        show.draw_figures(result, figures)
 
 
 @app.command()

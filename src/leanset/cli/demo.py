@@ -8,7 +8,6 @@ from leanset._errors import missing_extra
 from leanset.cli import show
 from leanset.data import checked_examples
 from leanset.pipeline.recheck import verify_run
-from leanset.report import frontier_figure, influence_figure
 
 
 def run_demo(out: Path, *, overwrite: bool) -> None:
@@ -25,13 +24,7 @@ def run_demo(out: Path, *, overwrite: bool) -> None:
     show.OUT.print("\n[bold]Re-checking the saved run with independent code[/bold]")
     for check in verify_run(out, checked_examples(*train, held_out)):
         show.show_check(check)
-    for name, figure in (
-        ("frontier", frontier_figure(show.frontier_columns(ours.frontier), ours.certificate)),
-        ("influence", influence_figure(ours.influence_norm, ours.kept)),
-    ):
-        for kind in ("png", "svg"):
-            figure.savefig(out / f"{name}.{kind}", dpi=150)
-    show.OUT.print(f"\nFigures to look at: {out / 'frontier.png'} and {out / 'influence.png'}")
+    show.draw_figures(ours, out)
 
 
 def _compare(paper: PruneResult, ours: PruneResult) -> None:

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 from rich import box
@@ -9,7 +10,7 @@ from leanset import Certificate, Frontier, PruneResult
 from leanset._arrays import AnyArray
 from leanset.certify import Check
 from leanset.pipeline.estimate import Estimate
-from leanset.report import summary_rows
+from leanset.report import frontier_figure, influence_figure, summary_rows
 
 OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
@@ -52,8 +53,30 @@ def show_check(check: Check) -> None:
     OUT.print(f"  {mark}  {check.name}: {check.detail}")
 
 
-def frontier_columns(frontier: Frontier) -> dict[str, AnyArray]:
-    """Return the frontier's points as columns, NaN where a value is missing."""
+def show_frontier(frontier: Frontier) -> None:
+    """Print the frontier as a table to choose from."""
+    table = Table(title="Frontier: what each size would do", box=box.SIMPLE, title_justify="left")
+    for column in ("removed", "share", "head moves by", "random", "loss rises by"):
+        table.add_column(column, justify="right")
+    for point in frontier:
+        gap = "" if point.validation_loss_gap is None else f"{point.validation_loss_gap:+.4f}"
+        share = f"{100 * point.fraction:.1f} %"
+        table.add_row(f"{point.removed:,}", share, f"{point.refit_change:.4g}", f"{point.random_refit_change:.4g}", gap)
+    OUT.print(table)
+
+
+def draw_figures(result: PruneResult, folder: Path) -> None:
+    """Write the frontier and the influence figure as PNG and SVG, and say where."""
+    figures = {"influence": influence_figure(result.influence_norm, result.kept)}
+    if len(result.frontier):
+        figures["frontier"] = frontier_figure(_columns(result.frontier), result.certificate)
+    for name, figure in figures.items():
+        for kind in ("png", "svg"):
+            figure.savefig(folder / f"{name}.{kind}", dpi=150)
+    OUT.print("\nFigures to look at: " + " and ".join(str(folder / f"{name}.png") for name in sorted(figures)))
+
+
+def _columns(frontier: Frontier) -> dict[str, AnyArray]:
     names = ("fraction", "refit_change", "random_refit_change", "validation_loss_gap")
     return {name: np.array([getattr(point, name) for point in frontier], dtype=np.float64) for name in names}
 

@@ -28,6 +28,8 @@ from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing, Solver, grow, s
 from leanset.solve.driver import Progress
 
 _STORED_ROWS = 16384
+_FIRST_SHARE = 0.6  # of the effort goes to the first annealing; later rounds start near their goal
+_CONVERGED = 0.01  # relative change of the measured change at which rounds stop
 
 
 @dataclass(frozen=True)
@@ -136,23 +138,24 @@ class NewtonFormulation(Formulation):
 
     def search(self, count: int, share: float, progress: Progress) -> Found:
         """Measure two starts and improve the better one, round by round."""
-        rounds = 5 if share > 0.5 else 3 if share > 0.2 else 2
-        solver = (self.ground.settings.solver or AdaptiveAnnealing()).lighter(share / (rounds + 1))
+        rounds = 5 if share > 0.2 else 2
+        solver = self.ground.settings.solver or AdaptiveAnnealing()
+        first, later = solver.lighter(share * _FIRST_SHARE), solver.lighter(share * (1 - _FIRST_SHARE) / 2)
         annealed = self.exchange(
-            self.influence, self.start(count), solver, self._seed(count, 0), part_of(progress, 0, rounds + 1)
+            self.influence, self.start(count), first, self._seed(count, 0), part_of(progress, 0, rounds + 1)
         )
         free = self.ground.constraints.free
         quietest = self.ground.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
-        best = min(
-            (self._measured(annealed), self._measured(Found(quietest, annealed.outcome))),
-            key=lambda found: found[1].change,
-        )
+        best = _better(self._measured(annealed), self._measured(Found(quietest, annealed.outcome)))
         reach = 1.0
         for nth in range(1, rounds + 1):
-            trial = self._round(*best, reach, solver, self._seed(count, nth), part_of(progress, nth, rounds + 1))
-            if trial[1].change > 0.98 * best[1].change:
+            trial = self._round(*best, reach, later, self._seed(count, nth), part_of(progress, nth, rounds + 1))
+            ratio = trial[1].change / max(best[1].change, np.finfo(np.float64).tiny)
+            best = _better(best, trial)
+            if abs(ratio - 1) < _CONVERGED:
+                break
+            if ratio > 1:
                 reach -= 0.1  # of the rows by length: leave out those that change the curvature most
-            best = min(best, trial, key=lambda found: found[1].change)
         found, measurement = best
         return Found(found.removed, found.outcome, measurement)
 
@@ -176,6 +179,10 @@ class NewtonFormulation(Formulation):
 
     def _seed(self, count: int, nth: int) -> int:
         return int(stream(self.ground.settings.seed, "search", count, nth).integers(2**31))
+
+
+def _better(one: tuple[Found, Measurement], other: tuple[Found, Measurement]) -> tuple[Found, Measurement]:
+    return min(one, other, key=lambda found: found[1].change)
 
 
 class PaperFormulation(Formulation):

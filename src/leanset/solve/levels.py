@@ -8,7 +8,8 @@ from leanset._arrays import AnyArray, Mask, Rows
 from leanset.problem import Outcome, PruneProblem
 from leanset.solve import kernels
 
-_SLICE = 100_000  # proposals between two looks at the clock and the stop flag, some 30 ms
+_SLICE = 100_000  # proposals between two looks at the stop flag, some 30 ms
+_TIMED_SLICE = 10_000  # the same when the clock decides
 _RECORDED_ROWS = 1000  # problems up to this size remember the best set that they pass, which costs a copy each time
 
 
@@ -50,16 +51,18 @@ def walk(
     norms, tried = [], 0
     best = removed.copy() if len(removed) <= _RECORDED_ROWS else removed[:0].copy()
     energies = np.array([0.0, problem.norm(removed) ** 2])
-    planned = sum(level.proposals for level in levels)
-    for level in levels:
-        total = problem.total(removed).astype(np.float32)  # afresh each time, so that float32 drift cannot build up
-        energies[0] = float(total @ total)
+    shares = np.cumsum([level.proposals for level in levels]) / sum(level.proposals for level in levels)
+    exact, began = problem.total(removed), time.perf_counter()
+    for level, share in zip(levels, shares, strict=True):
+        total = exact.astype(np.float32)  # afresh at each level, so that float32 drift cannot build up
+        before = removed.copy()
+        energies[0] = float(exact @ exact)
         groups = problem.labels if problem.within_class else np.zeros_like(problem.labels)
         segments = _segments(level, groups, removed)
-        deadline = None if seconds is None else time.perf_counter() + seconds * level.proposals / planned
+        deadline = None if seconds is None else began + seconds * share
         done = 0
         while not stopped() and (done < level.proposals if deadline is None else time.perf_counter() < deadline):
-            size = _SLICE if deadline is not None else min(_SLICE, level.proposals - done)
+            size = _TIMED_SLICE if deadline is not None else min(_SLICE, level.proposals - done)
             kernels.anneal(  # type: ignore[call-arg]  # the stubs do not see through the decorator
                 vectors, problem.labels, removed, total, level.movers, groups, *segments, spare, level.quiet_share,
                 size, level.temperature, best, energies, state,
@@ -67,7 +70,9 @@ def walk(
             done += size
             report(tried + done)
         tried += done
-        norms.append(problem.norm(removed))
+        entered, left = removed & ~before, before & ~removed
+        exact += vectors[entered].sum(axis=0, dtype=np.float64) - vectors[left].sum(axis=0, dtype=np.float64)
+        norms.append(float(np.linalg.norm(exact)))
     outcome = _outcome_of(norms)
     if len(best) and problem.norm(best) < norms[-1]:
         removed = best
