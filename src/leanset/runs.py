@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import RunFolderError
@@ -138,12 +136,18 @@ class RunFolder:
 
     def write_table(self, name: str, columns: dict[str, Any]) -> None:
         """Write columns as a parquet table."""
+        import pyarrow as pa  # here, because it takes a third of leanset's start-up and only saved runs need it
+        import pyarrow.parquet as pq
+
         buffer = io.BytesIO()
         pq.write_table(pa.table(columns), buffer, compression="zstd")
         self._write(name, buffer.getvalue())
 
     def read_table(self, name: str) -> dict[str, AnyArray]:
         """Read a parquet table's columns."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
         try:
             with _explained(self.path / name, "read"):
                 table = pq.read_table(self.path / name)

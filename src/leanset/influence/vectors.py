@@ -21,6 +21,7 @@ from leanset.influence.kronecker import Kronecker
 
 _LARGEST_DENSE_HEAD = 3000  # C·D beyond which n·(C·D)² work on exact vectors stops being minutes
 _PROBES = 16
+ROWS_PER_COORDINATE = 16  # how many rows a solver should be able to move for each coordinate it has to balance
 
 
 @dataclass(frozen=True)
@@ -181,10 +182,13 @@ def choose_inverse(shape: tuple[int, int], memory: int) -> Inverse:
     Examples
     --------
     >>> choose_inverse((10, 65), 2**30), choose_inverse((1000, 2049), 2**30)
-    (Cholesky(), Kronecker(directions=1024))
+    (Cholesky(), Kronecker(directions=4096))
     """
     size = shape[0] * shape[1]
-    return Cholesky() if size <= _LARGEST_DENSE_HEAD and 4 * 8 * size**2 <= memory else Kronecker()
+    if size <= _LARGEST_DENSE_HEAD and 4 * 8 * size**2 <= memory:
+        return Cholesky()
+    # Balancing k coordinates well takes some 16·k rows of k float32 numbers.
+    return Kronecker(directions=int(np.sqrt(memory / (4 * ROWS_PER_COORDINATE))))
 
 
 def influence_map(

@@ -11,12 +11,14 @@ import numpy as np
 
 from leanset._threads import available_threads, working_threads
 from leanset.influence import Kronecker, choose_inverse
+from leanset.influence.vectors import ROWS_PER_COORDINATE
 from leanset.pipeline.budgets import expected_evaluations, ladder_counts
 from leanset.pipeline.evidence import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT
+from leanset.pipeline.formulations import LEAST_MOVABLE
 from leanset.pipeline.settings import PruneSettings
 
 _EFFICIENCY = 0.35  # of a large matrix product; measured on whole runs, where products are thin and memory-bound
-_INTERPRETER = 250 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded
+_INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and the temporaries of the row chunks
 _CG_STEPS = 25  # Hessian products of a refit or a Newton step with the full Hessian as preconditioner
 
 
@@ -96,7 +98,7 @@ def _shape(n: int, width: int, n_classes: int, settings: PruneSettings) -> _Shap
     coordinates = (n_classes - 1) * width
     if isinstance(inverse, Kronecker):
         coordinates = min(coordinates, inverse.directions)
-    places = max(16384, 16 * coordinates) if settings.formulation == "newton" else n
+    places = max(LEAST_MOVABLE, ROWS_PER_COORDINATE * coordinates) if settings.formulation == "newton" else n
     return _Shape(n, width, n_classes, coordinates, min(n, places, settings.memory // (4 * coordinates)), explicit)
 
 

@@ -22,12 +22,13 @@ from leanset._progress import part_of
 from leanset._rng import stream
 from leanset.certify import Measurement, refit
 from leanset.influence import HeadState, InfluenceMap, influence_map
+from leanset.influence.vectors import ROWS_PER_COORDINATE
 from leanset.pipeline.ground import Ground
 from leanset.problem import GrowthProblem, Outcome, PruneProblem
 from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing, Solver, grow, solve
 from leanset.solve.driver import Progress
 
-_STORED_ROWS = 16384
+LEAST_MOVABLE = 16384
 _FIRST_SHARE = 0.6  # of the effort goes to the first annealing; later rounds start near their goal
 _CONVERGED = 0.01  # relative change of the measured change at which rounds stop
 
@@ -134,7 +135,7 @@ class NewtonFormulation(Formulation):
 
     def most_movable(self, width: int) -> int:
         """Return enough rows to balance every coordinate many times over, whatever n is."""
-        return max(_STORED_ROWS, 16 * width)
+        return max(LEAST_MOVABLE, ROWS_PER_COORDINATE * width)
 
     def search(self, count: int, share: float, progress: Progress) -> Found:
         """Measure two starts and improve the better one, round by round."""
