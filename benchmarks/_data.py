@@ -82,15 +82,4 @@ def exchange_problem(
     formulation: Formulation, influence: InfluenceMap, removed: Mask, rows: np.ndarray
 ) -> PruneProblem:
     """State the exchange problem that a formulation's search solves, with `rows` free to move."""
-    constraints = formulation.ground.constraints
-    elsewhere = removed.copy()
-    elsewhere[rows] = False
-    gone = np.bincount(constraints.labels[removed], minlength=constraints.n_classes)
-    return PruneProblem(
-        vectors=influence.vectors(rows),
-        labels=constraints.labels[rows],
-        removed=removed[rows],
-        offset=influence.total(np.flatnonzero(elsewhere)),
-        within_class=constraints.proportional,
-        spare=constraints.capacity - gone,
-    )
+    return formulation.problem(influence, rows, removed, influence.total(np.flatnonzero(removed)))

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, Vector, Vectors32
+from leanset._arrays import Mask, Rows, Vector
 from leanset._progress import part_of
 from leanset._rng import stream
 from leanset.certify import Measurement, refit
@@ -89,43 +89,43 @@ class Formulation(abc.ABC):
         rng = stream(self.ground.settings.seed, "quiet rows")
         return np.sort(np.concatenate([heavy, rng.choice(ranked[len(heavy) :], places - len(heavy), replace=False)]))
 
-    def exchange(self, influence: InfluenceMap, removed: Mask, solver: Solver, seed: int, progress: Progress) -> Found:
-        """Improve a set by exchanges among the movable rows."""
-        elsewhere = removed.copy()
-        elsewhere[self.movable] = False
-        offset = influence.total(np.flatnonzero(elsewhere))
-        vectors = influence.vectors(self.movable)
-        return self.solved(vectors, self.movable, removed, offset, solver, seed, progress)
+    def problem(self, influence: InfluenceMap, rows: Rows, removed: Mask, total: Vector) -> PruneProblem:
+        """State the exchange of some rows, the others staying as they are.
 
-    def solved(
-        self,
-        vectors: Vectors32,
-        rows: Rows,
-        removed: Mask,
-        offset: Vector,
-        solver: Solver,
-        seed: int,
-        progress: Progress,
-    ) -> Found:
-        """Solve the exchange problem of some rows, the others staying as they are."""
+        Parameters
+        ----------
+        influence : vectors of single rows
+        rows : those that may move
+        removed : (n,) the set to start from
+        total : (p,) the change of the head that this set stands for
+        """
         constraints = self.ground.constraints
+        vectors, inside = influence.vectors(rows), removed[rows]
         gone = np.bincount(constraints.labels[removed], minlength=constraints.n_classes)
-        problem = PruneProblem(
+        return PruneProblem(
             vectors=vectors,
             labels=constraints.labels[rows],
-            removed=removed[rows],
-            offset=offset,
+            removed=inside,
+            offset=total - vectors[inside].sum(axis=0, dtype=np.float64),
             within_class=constraints.proportional,
             spare=constraints.capacity - gone,
         )
-        selection = solve(problem, solver, seed=seed, progress=progress)
-        after = removed.copy()
-        after[rows] = selection.removed
-        return Found(after, selection.outcome)
+
+    def exchange(self, influence: InfluenceMap, removed: Mask, solver: Solver, seed: int, progress: Progress) -> Found:
+        """Improve a set by exchanges among the movable rows."""
+        problem = self.problem(influence, self.movable, removed, influence.total(np.flatnonzero(removed)))
+        return _improved(problem, self.movable, removed, solver, seed, progress)
 
     def start(self, count: int) -> Mask:
         """Return the random set that a search of this size starts from."""
         return self.ground.constraints.random_removal(count, stream(self.ground.settings.seed, "start", count))
+
+
+def _improved(problem: PruneProblem, rows: Rows, removed: Mask, solver: Solver, seed: int, progress: Progress) -> Found:
+    selection = solve(problem, solver, seed=seed, progress=progress)
+    after = removed.copy()
+    after[rows] = selection.removed
+    return Found(after, selection.outcome)
 
 
 class NewtonFormulation(Formulation):
@@ -169,11 +169,8 @@ class NewtonFormulation(Formulation):
         rows = self.movable
         if reach < 1.0:
             rows = rows[self.norms[rows] <= np.quantile(self.norms[rows], reach)]
-        vectors = influence.vectors(rows)
-        # Exchanges start from the measured change, so the vectors of what is removed already are taken out again.
-        moved = influence.coordinates(anchor.theta - ground.theta)
-        offset = moved - vectors[removed[rows]].sum(axis=0, dtype=np.float64)
-        return self._measured(self.solved(vectors, rows, removed, offset, solver, seed, progress))
+        problem = self.problem(influence, rows, removed, influence.coordinates(anchor.theta - ground.theta))
+        return self._measured(_improved(problem, rows, removed, solver, seed, progress))
 
     def _measured(self, found: Found) -> tuple[Found, Measurement]:
         return found, refit(self.ground.state, found.removed, self.ground.precondition)
