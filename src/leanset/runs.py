@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -115,14 +115,17 @@ class RunFolder:
         """Write a dict as JSON; what has no JSON number (infinity, NaN) becomes null."""
         self._write(name, (json.dumps(_json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
 
-    def read_json(self, name: str) -> dict[str, Any]:
-        """Read a dict from JSON."""
+    def read_json(self, name: str, needs: Iterable[str] = ()) -> dict[str, Any]:
+        """Read a dict from JSON that must have certain keys."""
         try:
             values = json.loads(self.read_text(name))
         except json.JSONDecodeError as error:
             raise RunFolderError(f"{self.path / name}: is not valid JSON ({error}).") from None
         if not isinstance(values, dict):
             raise RunFolderError(f"{self.path / name}: must hold a JSON object.")
+        missing = [key for key in needs if key not in values]
+        if missing:
+            raise RunFolderError(f"{self.path / name}: lacks {_in_words(missing)}.")
         return values
 
     def write_text(self, name: str, text: str) -> None:

@@ -50,6 +50,14 @@ def test_a_touched_up_gap_is_found(saved, toy):
     assert "loss gap" in failures(saved, toy)
 
 
+def test_a_number_that_is_none_is_found_and_a_missing_one_is_named(saved, toy):
+    tamper(saved, "certificate.json", refit_change=None)
+    assert failures(saved, toy) == ["certificate"]
+    (saved / "certificate.json").write_text('{"n": 240}')
+    with pytest.raises(leanset.RunFolderError, match=r"certificate\.json: lacks `removed`, "):
+        leanset.verify(saved, *toy[:2])
+
+
 def test_rows_that_were_moved_are_found(saved, toy):
     kept, removed = ((saved / name).read_text().split() for name in ("kept.txt", "removed.txt"))
     (saved / "kept.txt").write_text("\n".join([*kept, removed[0]]))

@@ -61,10 +61,15 @@ class Certificate:
         return asdict(self) | {"notes": list(self.notes)}
 
     @classmethod
+    def keys(cls) -> list[str]:
+        """Return the keys of `to_dict`, in order."""
+        return [field.name for field in fields(cls)]
+
+    @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Certificate":
         """Rebuild a certificate from `to_dict`; unknown keys of later versions are left aside."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{key: value for key, value in values.items() if key in known} | {"notes": tuple(values["notes"])})
+        known = {key: values[key] for key in cls.keys()}  # noqa: SIM118
+        return cls(**known | {"notes": tuple(values["notes"])})
 
     @property
     def below_random(self) -> float:

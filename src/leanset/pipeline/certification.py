@@ -7,7 +7,6 @@ from leanset.influence import Kronecker
 from leanset.influence.kronecker import error_against_exact
 from leanset.pipeline.evaluate import Evaluation, random_changes
 from leanset.pipeline.formulations import Formulation
-from leanset.pipeline.ground import Ground
 
 
 def issue_certificate(
@@ -33,7 +32,7 @@ def issue_certificate(
         refit_change=after.change,
         random_refit_change_mean=float(random.mean()),
         random_refit_change_sd=float(random.std(ddof=1)),
-        head_norm=float(np.linalg.norm(ground.theta)),
+        head_norm=ground.head_norm,
         l2=settings.l2,
         inverse=ground.for_sums.name,
         inverse_residual=answer.inverse_residual,
@@ -70,18 +69,14 @@ def _notes(formulation: Formulation, answer: Evaluation, change: float) -> list[
             f"The paper's formulation predicts {answer.influence_change:.6g} and does not check it; "
             f"a refit measures {change:.6g}."
         )
-    if settings.budget.kind in ("epsilon", "relative_epsilon") and change > _limit(ground):
-        notes.append(f"The measured change exceeds the bound of {_limit(ground):.6g} that was asked for.")
+    limit = settings.budget.limit(ground.head_norm)
+    if settings.budget.kind in ("epsilon", "relative_epsilon") and change > limit:
+        notes.append(f"The measured change exceeds the bound of {limit:.6g} that was asked for.")
     if isinstance(ground.inverse, Kronecker):
         notes.append(_kronecker_note(formulation))
     if settings.solver is not None and getattr(settings.solver, "seconds", None) is not None:
         notes.append("The solver was limited in seconds, so another machine or run may find another set.")
     return notes
-
-
-def _limit(ground: Ground) -> float:
-    budget = ground.settings.budget
-    return budget.value * float(np.linalg.norm(ground.theta)) if budget.kind == "relative_epsilon" else budget.value
 
 
 def _kronecker_note(formulation: Formulation) -> str:

@@ -3,7 +3,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from leanset._arrays import Matrix
-from leanset._errors import InputError
 from leanset._linalg import Operator
 from leanset.certify import preconditioner
 from leanset.data import Examples
@@ -41,13 +40,18 @@ class Ground:
         """The head of all examples."""
         return self.fit.theta
 
+    @property
+    def head_norm(self) -> float:
+        """Its norm."""
+        return float(np.linalg.norm(self.theta))
+
 
 def prepare_ground(
     examples: Examples, settings: PruneSettings, constraints: Constraints, head: Matrix | None, known: HeadFit | None
 ) -> Ground:
     """Fit the head (unless it is known from an earlier run) and make the inverses ready."""
     design, validation, scaling = design_of(examples, standardize=settings.standardize)
-    start = None if head is None else scaling.head_from_raw(_checked_head(head, design.shape))
+    start = None if head is None else scaling.head_from_raw(head)
     fit = known or fit_head(design, settings.l2, start=start)
     state = HeadState.at(design, fit.theta, settings.l2)
     inverse = settings.inverse or choose_inverse(design.shape, settings.memory)
@@ -62,12 +66,3 @@ def prepare_ground(
         precondition = preconditioner(state, settings.memory)
     distance = None if start is None else float(np.linalg.norm(fit.theta - start))
     return Ground(examples, settings, constraints, validation, state, fit, distance, inverse, for_sums, precondition)
-
-
-def _checked_head(head: Matrix, shape: tuple[int, int]) -> Matrix:
-    weights = np.asarray(head, dtype=np.float64)
-    if weights.shape != shape or not np.isfinite(weights).all():
-        raise InputError(
-            f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."
-        )
-    return weights

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from leanset import runs
 from leanset._arrays import Rows
-from leanset.certify import Check, verify_removal
+from leanset.certify import Certificate, Check, verify_removal
 from leanset.data import Examples, checked_examples
 
 
@@ -53,12 +53,28 @@ def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Che
     """
     folder = runs.RunFolder(path)
     kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
-    certificate, settings = folder.read_json(runs.CERTIFICATE), folder.read_json(runs.SETTINGS)
+    certificate = folder.read_json(runs.CERTIFICATE, Certificate.keys())
+    settings = folder.read_json(runs.SETTINGS, ("budget", "pinned", "standardize", "formulation"))
+    numbers = _numbers_are_numbers(certificate)
+    yield numbers
+    if not numbers.holds:
+        return
     yield _table_agrees(folder.read_table(runs.SELECTION), kept)
     lost = np.intersect1d(removed, np.array(settings["pinned"], dtype=np.int64))
     yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
     yield _within_budget(settings, certificate)
     yield from verify_removal(examples, kept, removed, certificate, standardize=settings["standardize"])
+
+
+def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
+    texts = ("inverse", "leanset_version", "data_fingerprint", "formulation", "outcome", "notes")
+    optional = {"start_head_distance"} | {key for key in certificate if key.startswith("validation_loss_gap")}
+    wrong = [
+        key
+        for key, value in certificate.items()
+        if key not in texts and not (isinstance(value, int | float) or (value is None and key in optional))
+    ]
+    return Check("certificate", not wrong, f"not a number: {', '.join(wrong)}" if wrong else "every number is one")
 
 
 def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:

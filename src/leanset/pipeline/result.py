@@ -90,7 +90,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
     return PruneResult(
         kept=folder.read_rows(runs.KEPT),
         removed=folder.read_rows(runs.REMOVED),
-        certificate=Certificate.from_dict(folder.read_json(runs.CERTIFICATE)),
+        certificate=Certificate.from_dict(folder.read_json(runs.CERTIFICATE, Certificate.keys())),
         frontier=Frontier.from_csv(folder.read_text(runs.FRONTIER)),
         labels=table["label"],
         influence_norm=table["influence_norm"],

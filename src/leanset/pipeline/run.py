@@ -227,9 +227,7 @@ def _answer(formulation: Formulation, evidence: Evidence, reporter: Reporter) ->
     budget, n = ground.settings.budget, len(ground.examples)
     if budget.is_size:
         return _searched(evidence, reporter, budget.size(n))
-    limit = budget.value
-    if budget.kind == "relative_epsilon":
-        limit *= float(np.linalg.norm(ground.theta))
+    limit = budget.limit(ground.head_norm)
     if isinstance(formulation, PaperFormulation):
         return _grown(formulation, limit, evidence, reporter)
     measure = _loss_gap if budget.kind == "max_loss_gap" else _refit_change

@@ -29,6 +29,10 @@ class Budget:
         """Whether the number to remove is given."""
         return self.kind in ("fraction", "count")
 
+    def limit(self, head_norm: float) -> float:
+        """Return the most that the measured quantity may be, given ‖θ̂‖."""
+        return self.value * head_norm if self.kind == "relative_epsilon" else self.value
+
     def size(self, n: int) -> int:
         """Return the number to remove out of n."""
         return max(1, round(self.value * n)) if self.kind == "fraction" else int(self.value)
@@ -143,7 +147,9 @@ def checked_settings(
         random_draws=int(random_draws),
         frontier=bool(frontier),
         memory=int(memory),
-        head_digest=None if head is None else hashlib.sha256(np.asarray(head, dtype=np.float64).tobytes()).hexdigest(),
+        head_digest=None
+        if head is None
+        else _head_digest(head, (len(examples.classes), examples.features.shape[1] + 1)),
     )
 
 
@@ -162,6 +168,15 @@ def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:
     if settings.budget.is_size:
         constraints.check(settings.budget.size(len(examples)))
     return constraints
+
+
+def _head_digest(head: ArrayLike, shape: tuple[int, int]) -> str:
+    weights = np.asarray(head, dtype=np.float64)
+    if weights.shape != shape or not np.isfinite(weights).all():
+        raise InputError(
+            f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."
+        )
+    return hashlib.sha256(weights.tobytes()).hexdigest()
 
 
 def _pin_mask(pinned: tuple[int, ...], n: int) -> Mask:
