@@ -14,6 +14,8 @@ from typing import TypeVar
 
 import threadpoolctl
 
+from leanset._errors import InputError
+
 Result = TypeVar("Result")
 
 _CHUNK_ENTRIES = 2**21  # 16 MiB of float64 per temporary: large enough for BLAS, small enough for the cache hierarchy
@@ -32,6 +34,8 @@ def available_threads() -> int:
 @contextlib.contextmanager
 def working_threads(threads: int | None) -> Iterator[None]:
     """Set the worker count for a block and keep BLAS to one thread inside it."""
+    if threads is not None and threads < 1:
+        raise InputError(f"`threads={threads}` must be at least 1, or None for all cores.")
     token = _threads.set(threads)
     try:
         with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):

@@ -1,8 +1,8 @@
 """The run folder: what files it has, how they are written, and when an earlier result may be used again.
 
 Every file is written beside its name and moved into place, so a reader never sees half of one. While a run is under
-way, finished stages lie in `stages/`; they belong to the data and settings that `settings.json` names, and are dropped
-when the final files are complete.
+way, finished stages lie in `stages/`; they belong to the data and settings that `stages/settings.json` names, and are
+dropped when the final files are complete.
 """
 
 import contextlib
@@ -26,6 +26,8 @@ CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
 FRONTIER = "frontier.csv"
 STAGES = "stages"
+_IN_PROGRESS = f"{STAGES}/{SETTINGS}"
+_OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
 
 
 class RunFolder:
@@ -34,52 +36,57 @@ class RunFolder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
 
-    def is_finished(self) -> bool:
-        """Whether the final files are there (the certificate is written last)."""
-        return (self.path / CERTIFICATE).is_file()
+    def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> bool:
+        """Take the folder for a run with this identity (settings and data fingerprint); return whether it is new.
 
-    def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> None:
-        """Take the folder for a run with this identity (settings and data fingerprint).
-
-        A new or empty folder is created; one that holds the same run is taken up again; anything else is refused.
+        A new or empty folder is created; one that holds the same run, finished or not, is taken up again; anything else
+        is refused. With `overwrite`, another leanset run stays as it is until the new one is complete.
         """
         if self.path.exists() and not self.path.is_dir():
             raise RunFolderError(f"{self.path}: is a file, not a folder; choose another output folder.")
-        used = self.path.is_dir() and any(self.path.iterdir())
-        if used and overwrite:
-            self._clear()
-        elif used:
-            self._check_same_run(identity)
+        new = not (self.path.is_dir() and any(self.path.iterdir()))
+        if not new:
+            self._check_same_run(identity, overwrite=overwrite)
         with _explained(self.path, "create"):
             (self.path / STAGES).mkdir(parents=True, exist_ok=True)
-        self.write_json(SETTINGS, identity)
+        self.write_json(_IN_PROGRESS, identity)
+        return new
 
-    def _check_same_run(self, identity: dict[str, Any]) -> None:
-        if not (self.path / SETTINGS).is_file():
+    def _check_same_run(self, identity: dict[str, Any], *, overwrite: bool) -> None:
+        found = [self.read_json(name) for name in (_IN_PROGRESS, SETTINGS) if (self.path / name).is_file()]
+        if not found or not all(values.keys() >= _OWN_KEYS for values in found):
             raise RunFolderError(
-                f"{self.path}: is already used for something else; choose an empty or new output folder."
+                f"{self.path}: is in use for something that is not a leanset run; choose an empty or new output folder."
             )
-        before = self.read_json(SETTINGS)
-        changed = sorted(key for key in identity.keys() | before.keys() if identity.get(key) != before.get(key))
-        if changed:
+        changed = sorted(
+            {key for old in found for key in identity.keys() | old.keys() if identity.get(key) != old.get(key)}
+        )
+        if changed and not overwrite:
             raise RunFolderError(
                 f"{self.path}: holds a run with other {_in_words(changed)}; choose another output folder, or overwrite it "
                 "(`--overwrite`, `overwrite=True`)."
             )
+        if changed or overwrite:
+            shutil.rmtree(self.path / STAGES, ignore_errors=True)
 
-    def _clear(self) -> None:
-        if not (self.path / SETTINGS).is_file():
-            raise RunFolderError(
-                f"{self.path}: does not hold a leanset run, so it is not overwritten; choose another folder."
-            )
-        for name in (CERTIFICATE, KEPT, REMOVED, SELECTION, FRONTIER, SETTINGS):
-            with _explained(self.path / name, "remove"), contextlib.suppress(FileNotFoundError):
-                (self.path / name).unlink()
-        shutil.rmtree(self.path / STAGES, ignore_errors=True)
+    def is_finished(self, identity: dict[str, Any]) -> bool:
+        """Whether the final files of this very run are there (the certificate is written last)."""
+        if not (self.path / CERTIFICATE).is_file() or not (self.path / SETTINGS).is_file():
+            return False
+        return bool(self.read_json(SETTINGS) == json.loads(json.dumps(identity)))
+
+    def start_final(self) -> None:
+        """Take back the mark of a complete run before its files are replaced."""
+        with _explained(self.path / CERTIFICATE, "remove"), contextlib.suppress(FileNotFoundError):
+            (self.path / CERTIFICATE).unlink()
 
     def close(self) -> None:
         """Drop the stages of a finished run."""
         shutil.rmtree(self.path / STAGES, ignore_errors=True)
+
+    def discard(self) -> None:
+        """Remove a folder that this run created and could not use."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
     def has_stage(self, name: str) -> bool:
         """Whether a stage is finished."""
@@ -135,7 +142,7 @@ class RunFolder:
     def read_text(self, name: str) -> str:
         """Read text."""
         with _explained(self.path / name, "read"):
-            return (self.path / name).read_text()
+            return (self.path / name).read_text(encoding="utf-8")
 
     def write_table(self, name: str, columns: dict[str, Any]) -> None:
         """Write columns as a parquet table."""

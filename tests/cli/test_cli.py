@@ -67,6 +67,14 @@ def test_dry_run_estimates_and_writes_nothing(toy_npz, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
+def test_dry_run_knows_the_solvers_budget_and_speaks_json(toy_npz):
+    arguments = ("prune", toy_npz, "--fraction", 0.4, "--dry-run", "--json", "--no-frontier")
+    default = json.loads(call(*arguments, check=0).stdout)
+    timed = json.loads(call(*arguments, "--seconds", 1000, check=0).stdout)
+    assert default["memory_bytes"] == timed["memory_bytes"]
+    assert default["seconds"] < 100 < 1000 <= timed["stages"]["searching"] < 1100
+
+
 def test_options_reach_the_settings(toy_npz, tmp_path):
     (tmp_path / "pins.txt").write_text("3\n14\n")
     call(

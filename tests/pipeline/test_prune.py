@@ -215,6 +215,25 @@ def test_large_heads_take_the_structured_path_within_a_memory_budget(toy):
     assert result.certificate.refit_change < result.certificate.random_refit_change_mean
 
 
+def test_a_given_inverse_that_does_not_fit_the_memory_is_refused():
+    labels = np.arange(200) % 20
+    features = np.random.default_rng(0).normal(size=(200, 60))
+    with pytest.raises(InputError, match=r"needs matrices of 1,220 × 1,220 numbers, 45 MiB, but `memory=16777216`"):
+        leanset.prune(features, labels, count=9, inverse=leanset.ConjugateGradients(), memory=2**24)
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e-200])
+def test_the_scale_of_the_features_does_not_matter(toy, scale):
+    plain_scale = leanset.prune(*toy[:2], count=60, l2=1e-2, frontier=False).certificate
+    odd_scale = leanset.prune(scale * toy[0], toy[1], count=60, l2=1e-2, frontier=False).certificate
+    assert odd_scale.head_norm == pytest.approx(plain_scale.head_norm, rel=1e-6)
+
+
+def test_a_singular_head_is_an_error_with_advice(toy):
+    with pytest.raises(leanset.DivergenceError, match="standardize=True"):
+        leanset.prune(1e8 * toy[0], toy[1], count=60, standardize=False)
+
+
 def test_frontier_runs_from_small_to_large_and_holds_the_answer(toy):
     result = leanset.prune(*toy[:2], fraction=0.4, validation=toy[2], l2=1e-2)
     removed = [point.removed for point in result.frontier]
@@ -258,6 +277,10 @@ def test_string_labels_come_back_as_names(toy):
         ({"fraction": 0.4, "inverse": "cg"}, r"`inverse='cg'` must be an instance"),
         ({"fraction": 0.4, "solver": "fast"}, r"`solver='fast'` must be an instance"),
         ({"fraction": 0.4, "seed": -1}, r"`seed=-1` must be a whole number"),
+        ({"fraction": 0.4, "threads": 0}, r"`threads=0` must be at least 1"),
+        ({"fraction": 0.4, "memory": "1GiB"}, r"`memory='1GiB'` must be a whole number"),
+        ({"fraction": 0.4, "head": "x"}, r"`head=` must be"),
+        ({"epsilon": 0.4, "formulation": "paper", "solver": leanset.Exhaustive()}, r"cannot grow the paper's problem"),
         ({"fraction": 0.4, "head": np.zeros((2, 2))}, r"`head=` must be a finite \(3, 6\) array"),
         ({"max_loss_gap": 0.1, "formulation": "paper"}, r"not part of the paper's formulation"),
     ],
@@ -266,4 +289,4 @@ def test_wrong_calls_are_named_and_leave_nothing_behind(toy, tmp_path, options, 
     out = tmp_path / "run"
     with pytest.raises(InputError, match=match):
         leanset.prune(*toy[:2], out=out, **options)
-    assert not (out / "certificate.json").exists()
+    assert not out.exists()

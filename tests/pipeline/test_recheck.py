@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 
 import leanset
@@ -23,9 +24,16 @@ def tamper(saved, file, **changes):
 def test_an_honest_run_holds(saved, toy):
     checks = leanset.verify(saved, *toy[:2], validation=toy[2])
     assert [check.name for check in checks if not check.holds] == []
-    assert {"data", "partition", "measured change", "Newton step", "loss gap", "bound", "pinned rows"} <= {
-        check.name for check in checks
-    }
+    assert {
+        "data",
+        "partition",
+        "measured change",
+        "Newton step",
+        "loss gap",
+        "gap within bound",
+        "pinned rows",
+        "class balance",
+    } <= {check.name for check in checks}
 
 
 @pytest.mark.parametrize(
@@ -35,14 +43,17 @@ def test_an_honest_run_holds(saved, toy):
         ("newton_change", 0.9, "Newton step"),
         ("head_norm", 1.1, "head norm"),
         ("random_refit_change_mean", 10.0, "random removals"),
-        ("second_order_bound", 0.0, None),
+        ("influence_change", 0.5, "influence"),
+        ("first_order_bound", 0.5, "first-order bound"),
+        ("second_order_bound", 0.5, "second-order bound"),
+        ("l2", 2.0, "l2"),
     ],
 )
 def test_a_touched_up_number_is_found(saved, toy, key, factor, named):
     value = json.loads((saved / "certificate.json").read_text())[key]
     tamper(saved, "certificate.json", **{key: factor * value})
     found = failures(saved, toy)
-    assert (named in found) if named else set(found) <= {"bound"}
+    assert named in found
 
 
 def test_a_touched_up_gap_is_found(saved, toy):
@@ -63,6 +74,34 @@ def test_rows_that_were_moved_are_found(saved, toy):
     (saved / "kept.txt").write_text("\n".join([*kept, removed[0]]))
     found = failures(saved, toy)
     assert {"files", "partition"} <= set(found)
+
+
+def test_a_narrowed_interval_is_found(saved, toy):
+    gap = json.loads((saved / "certificate.json").read_text())["validation_loss_gap"]
+    tamper(saved, "certificate.json", validation_loss_gap_low=gap, validation_loss_gap_high=gap)
+    assert "interval of the gap" in failures(saved, toy)
+
+
+def test_a_class_balance_that_was_not_kept_is_found(saved, toy):
+    tamper(saved, "settings.json", class_balance=60)
+    assert "class balance" in failures(saved, toy)
+
+
+def test_many_classes_of_few_examples_are_re_checked_in_finite_time(
+    tmp_path,
+):  # a fresh draw once looked for classes for ever
+    rng = np.random.default_rng(0)
+    labels = np.arange(300) % 60
+    features = rng.normal(size=(300, 4)) + 3 * rng.normal(size=(60, 4))[labels]
+    leanset.prune(features, labels, fraction=0.5, l2=1e-2, out=tmp_path / "run", frontier=False)
+    assert all(check.holds for check in leanset.verify(tmp_path / "run", features, labels))
+
+
+def test_pinned_rows_do_not_make_an_honest_run_fail(toy, tmp_path):
+    norms = leanset.prune(*toy[:2], count=1, l2=1e-2, frontier=False).influence_norm
+    pinned = np.argsort(-norms)[:120]  # random removals under these pins change far less than free ones
+    leanset.prune(*toy[:2], fraction=0.4, l2=1e-2, pinned=pinned, out=tmp_path / "run", frontier=False)
+    assert [check.name for check in leanset.verify(tmp_path / "run", *toy[:2]) if not check.holds] == []
 
 
 def test_other_data_is_found(saved, toy):

@@ -102,11 +102,41 @@ def test_changed_data_is_noticed_and_can_be_overwritten(toy, run):
 def test_a_folder_in_other_use_is_left_alone(toy, tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
     for overwrite in (False, True):
-        with pytest.raises(RunFolderError, match=r"already used for something else|does not hold a leanset run"):
+        with pytest.raises(RunFolderError, match="is in use for something that is not a leanset run"):
             leanset.prune(*toy[:2], fraction=0.4, out=tmp_path, overwrite=overwrite)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(RunFolderError, match="is a file"):
         leanset.prune(*toy[:2], fraction=0.4, out=tmp_path / "thesis.tex")
+
+
+def test_another_programs_settings_are_not_taken_for_a_run(toy, tmp_path):
+    (tmp_path / "settings.json").write_text('{"editor.fontSize": 12}')
+    (tmp_path / "kept.txt").write_text("mine")
+    with pytest.raises(RunFolderError, match="not a leanset run"):
+        leanset.prune(*toy[:2], fraction=0.4, out=tmp_path, overwrite=True)
+    assert (tmp_path / "kept.txt").read_text() == "mine"
+
+
+def test_a_failed_overwrite_leaves_the_old_run_whole(toy, run):
+    result, out = run
+    with pytest.raises(leanset.InputError, match="would visit"):
+        leanset.prune(*toy[:2], fraction=0.5, out=out, overwrite=True, solver=leanset.Exhaustive())
+    assert leanset.load(out).certificate == result.certificate
+
+
+def test_a_call_that_cannot_succeed_does_not_block_the_corrected_one(toy, tmp_path):
+    out = tmp_path / "run"
+    with pytest.raises(leanset.InputError, match="would visit"):
+        leanset.prune(*toy[:2], fraction=0.4, out=out, solver=leanset.Exhaustive())
+    assert not out.exists()
+
+
+def test_one_validation_example_has_a_gap_without_an_interval(toy, tmp_path):
+    validation = toy[2][0][:1], toy[2][1][:1]
+    result = leanset.prune(*toy[:2], count=30, validation=validation, out=tmp_path / "run", frontier=False)
+    assert result.certificate.validation_loss_gap_low is None
+    assert leanset.load(tmp_path / "run").certificate == result.certificate
+    assert all(check.holds for check in leanset.verify(tmp_path / "run", *toy[:2], validation=validation))
 
 
 def test_an_unwritable_place_is_named(toy):
@@ -142,6 +172,10 @@ def test_missing_and_damaged_files_are_named(run):
         leanset.load(out)
     (out / "kept.txt").unlink()
     with pytest.raises(RunFolderError, match=r"kept\.txt: cannot read: No such file"):
+        leanset.load(out)
+    (out / "kept.txt").write_text("1\n")
+    (out / "frontier.csv").write_text("removed\n3\n")
+    with pytest.raises(RunFolderError, match=r"frontier\.csv: is not a frontier"):
         leanset.load(out)
     (out / "selection.parquet").write_bytes(b"not parquet")
     with pytest.raises(RunFolderError, match=r"selection\.parquet: is not a parquet file"):

@@ -133,14 +133,14 @@ def test_growth_stays_within_its_bound_and_finds_the_largest_tiny_set(bound):
     problem = GrowthProblem(rng.normal(size=(12, 2)).astype(np.float32), np.arange(12) % 2, bound, np.array([5, 5]))
     masks = (np.array(bits, dtype=bool) for bits in itertools.product([0, 1], repeat=12))
     largest = max(int(mask.sum()) for mask in masks if problem.feasible(mask))
-    attempt = grow(problem, proposals=200_000)
+    attempt = grow(problem, SimulatedAnnealing(proposals=200_000))
     assert problem.feasible(attempt.removed)
     assert attempt.removed.sum() == largest
 
 
 def test_growth_says_when_nothing_fits():
     problem = GrowthProblem(np.float32([[5.0], [7.0]]), np.zeros(2, int), 1.0, np.array([1]))
-    assert grow(problem, proposals=1_000).outcome is Outcome.nothing_fits
+    assert grow(problem, SimulatedAnnealing(proposals=1_000)).outcome is Outcome.nothing_fits
 
 
 @pytest.mark.parametrize(

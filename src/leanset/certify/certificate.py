@@ -12,7 +12,8 @@ class Certificate:
     Attributes
     ----------
     n, removed : examples there were, examples that go
-    influence_change : ‖Δθ‖ by first-order influence (the formulation's own prediction)
+    influence_change : ‖Δθ‖ by first-order influence with the full Hessian: centred and divided by the number kept in
+        leanset's formulation, as published in the paper's
     newton_change : ‖Δθ‖ by one Newton step with the kept examples' Hessian
     refit_change : ‖Δθ‖ measured by refitting the head to its minimum on the kept examples
     random_refit_change_mean, random_refit_change_sd : the same for random removals of equal size and equal class counts

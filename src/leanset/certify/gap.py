@@ -9,11 +9,11 @@ from leanset.head import Design, losses
 
 @dataclass(frozen=True)
 class LossGap:
-    """Mean validation loss after minus before, with a paired 95 % interval."""
+    """Mean validation loss after minus before, with a paired 95 % interval (None for a single example)."""
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 def paired_gap(validation: Design, before: Matrix, after: Matrix) -> LossGap:
@@ -30,6 +30,6 @@ def paired_gap(validation: Design, before: Matrix, after: Matrix) -> LossGap:
     differences = losses(validation, after) - losses(validation, before)
     mean, n = float(differences.mean()), len(differences)
     if n < 2:
-        return LossGap(mean, float("-inf"), float("inf"))
+        return LossGap(mean, None, None)
     half = float(stdtrit(n - 1, 0.975) * differences.std(ddof=1) / np.sqrt(n))
     return LossGap(mean, mean - half, mean + half)

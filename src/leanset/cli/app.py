@@ -111,21 +111,20 @@ def prune(
         head=None,
     )
     if dry_run:
-        cost = estimate(
-            len(examples),
-            examples.features.shape[1],
-            len(examples.classes),
-            settings,
-            constraints_of(examples, settings).most,
-        )
-        show.show_estimate(
-            cost, f"leanset prune {data.name}: {len(examples):,} examples, {budget.kind} {budget.value:g}"
-        )
+        most = constraints_of(examples, settings).most
+        n, width = examples.features.shape
+        cost = estimate(n, width, len(examples.classes), settings, most, threads=threads)
+        if as_json:
+            show.show_json(cost.to_dict())
+        else:
+            show.show_estimate(
+                cost, f"leanset prune {data.name}: {len(examples):,} examples, {budget.kind} {budget.value:g}"
+            )
         return
     progress = False if quiet or as_json else None
     result = prune_examples(examples, settings, threads=threads, out=out, overwrite=overwrite, progress=progress)
     if as_json:
-        show.show_certificate_json(result.certificate)
+        show.show_json(result.certificate.to_dict())
     elif not quiet:
         show.show_result(result, None if out is None else str(out))
 

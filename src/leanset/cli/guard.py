@@ -22,6 +22,8 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
             _fail(str(error), 2)
         except LeansetError as error:
             _fail(str(error), 3)
+        except OSError as error:
+            _fail(f"{error.filename or 'input or output'}: {error.strerror or error}.", 3)
         except MemoryError:
             _fail("out of memory; `--dry-run` shows what a run needs, and --memory lowers it.", 3)
         except KeyboardInterrupt:

@@ -1,12 +1,14 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
-from leanset import Certificate, Frontier, PruneResult
+from leanset import Frontier, PruneResult
 from leanset._arrays import AnyArray
 from leanset.certify import Check
 from leanset.pipeline.estimate import Estimate
@@ -26,17 +28,19 @@ def show_result(result: PruneResult, folder: str | None) -> None:
     OUT.print(result.certificate.outcome)
     for note in result.certificate.notes:
         OUT.print(f"[dim]{note}[/dim]")
-    OUT.print(f"Saved in {folder}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]")
+    OUT.print(
+        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]"
+    )
 
 
-def show_certificate_json(certificate: Certificate) -> None:
-    """Print the certificate as JSON and nothing else."""
-    OUT.out(json.dumps(certificate.to_dict(), indent=2, ensure_ascii=False))
+def show_json(values: dict[str, Any]) -> None:
+    """Print plain values as JSON and nothing else."""
+    OUT.out(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def show_estimate(estimate: Estimate, what: str) -> None:
     """Print what a run would cost."""
-    table = Table(title=what, box=box.SIMPLE, title_justify="left")
+    table = Table(title=escape(what), box=box.SIMPLE, title_justify="left")
     table.add_column("stage")
     table.add_column("about", justify="right")
     for stage, seconds in estimate.stages:
@@ -73,7 +77,7 @@ def draw_figures(result: PruneResult, folder: Path) -> None:
     for name, figure in figures.items():
         for kind in ("png", "svg"):
             figure.savefig(folder / f"{name}.{kind}", dpi=150)
-    OUT.print("\nFigures to look at: " + " and ".join(str(folder / f"{name}.png") for name in sorted(figures)))
+    OUT.print("\nFigures to look at: " + " and ".join(escape(str(folder / f"{name}.png")) for name in sorted(figures)))
 
 
 def _columns(frontier: Frontier) -> dict[str, AnyArray]:

@@ -109,11 +109,16 @@ def _class_count(codes: Rows) -> int:
 
 
 def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_name: str) -> AnyArray:
-    values = np.asarray(labels)
+    try:
+        values = np.asarray(labels)
+    except ValueError:
+        raise InputError(f"`{name}` must be one flat list of labels.") from None
     if values.ndim != 1 or len(values) != examples:
         raise InputError(
             f"`{name}` must hold one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
         )
+    if values.dtype.kind == "O" and all(isinstance(value, int | np.integer) for value in values):
+        values = values.astype(np.int64)  # as data frames hand integers out
     if values.dtype.kind == "O":
         return _strings_from_objects(values, name)
     if values.dtype.kind == "f":
@@ -128,7 +133,12 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
             raise InputError(f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}.")
     elif values.dtype.kind not in "iubUS":
         raise InputError(f"`{name}` must be integers 0..C-1 or strings; got dtype {values.dtype}.")
-    return values.astype(str) if values.dtype.kind == "S" else values
+    if values.dtype.kind == "S":
+        try:
+            return np.char.decode(values, "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"`{name}` are bytes that are not UTF-8 text: {error}.") from None
+    return values
 
 
 def _strings_from_objects(values: AnyArray, name: str) -> AnyArray:

@@ -59,7 +59,8 @@ def _arrays_in(path: str) -> dict[str, AnyArray]:
 def _refuse_bomb(path: str) -> None:
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    ask = getattr(os, "sysconf", None)  # not on every system; there, reading fails with MemoryError instead
+    memory = ask("SC_PAGE_SIZE") * ask("SC_PHYS_PAGES") if ask else unpacked
     if unpacked > memory:
         raise InputError(
             f"{path}: unpacks to {unpacked / 2**30:.0f} GiB, more than this machine's {memory / 2**30:.0f} GiB."

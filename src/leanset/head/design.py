@@ -76,12 +76,16 @@ def _identity_scaling(width: int) -> Scaling:
 
 
 def _scaling(features: AnyArray) -> Scaling:
-    mean = features.mean(axis=0, dtype=np.float64)
+    # Squares are taken of numbers of size one, so that columns of 1e160 or 1e-200 neither overflow nor vanish.
+    peak = np.maximum(np.abs(features).max(axis=0).astype(np.float64), np.finfo(np.float64).tiny)
+    mean = np.zeros(features.shape[1])
+    for chunk in row_chunks(*features.shape):
+        mean += (features[chunk] / peak).sum(axis=0) / len(features)
     variance = np.zeros_like(mean)
     for chunk in row_chunks(*features.shape):
-        deviation = features[chunk] - mean
+        deviation = features[chunk] / peak - mean
         variance += np.einsum("ij,ij->j", deviation, deviation)
-    scale = np.sqrt(variance / len(features))
+    mean, scale = mean * peak, np.sqrt(variance / len(features)) * peak
     # A constant column's deviation is rounding noise of its mean; dividing by it would blow noise up to signal.
-    constant = scale <= 1e-12 * np.maximum(np.abs(mean), 1e-300)
+    constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     return Scaling(mean, np.where(constant, 1.0, scale))

@@ -1,7 +1,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from leanset._arrays import Matrix, Vector
 from leanset._errors import DivergenceError
@@ -112,7 +112,12 @@ def _preconditioner(curvature: Curvature) -> Operator:
         return curvature.kronecker().solve
     stride = max(1, len(curvature.matrix) // max(4096, 4 * n_classes * width))
     sample = Curvature(curvature.matrix[::stride], curvature.probability[::stride], curvature.l2)
-    factor = cho_factor(sample.hessian(), lower=True)
+    try:
+        factor = cho_factor(sample.hessian(), lower=True)
+    except LinAlgError:
+        raise DivergenceError(
+            f"The head's Hessian is singular in float64 at l2={curvature.l2}; pass `standardize=True` or raise `l2`."
+        ) from None
 
     def solve(stack: Matrix) -> Matrix:
         flat: Vector = stack.reshape(len(stack), -1)

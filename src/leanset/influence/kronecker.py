@@ -4,6 +4,7 @@ from typing import ClassVar
 import numpy as np
 
 from leanset._arrays import Matrix
+from leanset._errors import InputError
 from leanset._linalg import LinearSolution, relative_residual
 from leanset.head import Curvature
 from leanset.influence.conjugate_gradients import ConjugateGradients
@@ -33,6 +34,10 @@ class Kronecker(Inverse):
 
     directions: int = 4096
     name: ClassVar[str] = "kronecker"
+
+    def __post_init__(self) -> None:
+        if self.directions < 1:
+            raise InputError(f"`Kronecker(directions={self.directions})` must be at least 1.")
 
     def prepare(self, curvature: Curvature) -> InverseHessian:
         """Compute the eigenbasis and eigenvalues."""

@@ -185,10 +185,15 @@ def choose_inverse(shape: tuple[int, int], memory: int) -> Inverse:
     (Cholesky(), Kronecker(directions=4096))
     """
     size = shape[0] * shape[1]
-    if size <= _LARGEST_DENSE_HEAD and 4 * 8 * size**2 <= memory:
+    if size <= _LARGEST_DENSE_HEAD and dense_bytes(size) <= memory:
         return Cholesky()
     # Balancing k coordinates well takes some 16·k rows of k float32 numbers.
     return Kronecker(directions=int(np.sqrt(memory / (4 * ROWS_PER_COORDINATE))))
+
+
+def dense_bytes(size: int) -> int:
+    """Return the memory that exact vectors of a head with `size` weights need: four matrices of float64."""
+    return 4 * 8 * size**2
 
 
 def influence_map(

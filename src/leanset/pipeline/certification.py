@@ -1,29 +1,30 @@
 import numpy as np
 
-from leanset._progress import Reporter
 from leanset._version import __version__
 from leanset.certify import Certificate, loss_gap_bounds, paired_gap, refit
 from leanset.influence import Kronecker
 from leanset.influence.kronecker import error_against_exact
-from leanset.pipeline.evaluate import Evaluation, random_changes
+from leanset.pipeline.evaluate import Evaluation
+from leanset.pipeline.evidence import Evidence
 from leanset.pipeline.formulations import Formulation
 
+_LARGE_RESIDUAL = 1e-3
 
-def issue_certificate(
-    formulation: Formulation, answer: Evaluation, fingerprint: str, reporter: Reporter
-) -> Certificate:
+
+def issue_certificate(evidence: Evidence, answer: Evaluation, fingerprint: str) -> Certificate:
     """Measure everything that the certificate of an answer states."""
+    formulation = evidence.formulation
     ground, settings = formulation.ground, formulation.ground.settings
     after = refit(ground.state, answer.removed, ground.precondition)
     judge = ground.validation or ground.state.design
     first, second = loss_gap_bounds(judge, ground.theta, after.theta - ground.theta)
     gap = None if ground.validation is None else paired_gap(ground.validation, ground.theta, after.theta)
     random = np.zeros(settings.random_draws)
-    with reporter.stage("Refitting after random removals", units=settings.random_draws, unit="refits") as advance:
-        if answer.count:
-            for draw, change in enumerate(random_changes(ground, answer.count, settings.random_draws)):
-                random[draw] = change
-                advance((draw + 1) / settings.random_draws)
+    if answer.count:
+        with evidence.reporter.stage(
+            "Refits of random removals", units=settings.random_draws, unit="refits"
+        ) as advance:
+            random = evidence.random_changes(answer.count, settings.random_draws, advance)
     return Certificate(
         n=len(ground.examples),
         removed=answer.count,
@@ -74,6 +75,10 @@ def _notes(formulation: Formulation, answer: Evaluation, change: float) -> list[
         notes.append(f"The measured change exceeds the bound of {limit:.6g} that was asked for.")
     if isinstance(ground.inverse, Kronecker):
         notes.append(_kronecker_note(formulation))
+    elif formulation.influence.residual > _LARGE_RESIDUAL:
+        notes.append(
+            f"The influence vectors that steered the search have a relative residual of {formulation.influence.residual:.2g}."
+        )
     if settings.solver is not None and getattr(settings.solver, "seconds", None) is not None:
         notes.append("The solver was limited in seconds, so another machine or run may find another set.")
     return notes

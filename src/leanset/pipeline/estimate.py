@@ -16,6 +16,7 @@ from leanset.pipeline.budgets import expected_evaluations, ladder_counts
 from leanset.pipeline.evidence import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT
 from leanset.pipeline.formulations import LEAST_MOVABLE
 from leanset.pipeline.settings import PruneSettings
+from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing
 
 _EFFICIENCY = 0.35  # of a large matrix product; measured on whole runs, where products are thin and memory-bound
 _INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and the temporaries of the row chunks
@@ -33,6 +34,10 @@ class Estimate:
     def seconds(self) -> float:
         """Total over the stages."""
         return sum(seconds for _, seconds in self.stages)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values, ready for JSON."""
+        return {"seconds": self.seconds, "memory_bytes": self.memory, "stages": dict(self.stages)}
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,9 @@ class _Shape:
         return self.n * (float(size) ** 2 + 2 * size * self.width) + size**3 if self.explicit else 10 * self.product
 
 
-def estimate(n: int, features: int, n_classes: int, settings: PruneSettings, most: int) -> Estimate:
+def estimate(
+    n: int, features: int, n_classes: int, settings: PruneSettings, most: int, *, threads: int | None = None
+) -> Estimate:
     """Estimate a run on n examples without doing any of it.
 
     Parameters
@@ -62,20 +69,26 @@ def estimate(n: int, features: int, n_classes: int, settings: PruneSettings, mos
     n, features, n_classes : size of the data
     settings : the run's settings
     most : how many examples may go at most
+    threads : worker threads; all cores if None
     """
-    shape = _shape(n, features + 1, n_classes, settings)
-    with working_threads(None):
-        rate = _EFFICIENCY * _product_speed() * available_threads()
+    with working_threads(threads):
+        return _estimated(_shape(n, features + 1, n_classes, settings), settings, most)
+
+
+def _estimated(shape: _Shape, settings: PruneSettings, most: int) -> Estimate:
+    rate = _EFFICIENCY * _product_speed() * available_threads()
     moves = 1e-7 + 4.5e-10 * shape.coordinates  # seconds for one exchange; the row's length decides
-    proposals = min(16e6, 2e3 * shape.movable)
+    solver = settings.solver or (AdaptiveAnnealing() if settings.formulation == "newton" else SimulatedAnnealing())
 
     def search(effort: float, rounds: int) -> float:
         each_round = (
             shape.hessian / 2 + 2.0 * shape.movable * shape.coordinates**2 * shape.explicit + _CG_STEPS * shape.product
         )
-        return (rounds * each_round + _CG_STEPS * shape.product) / rate + effort * proposals * moves
+        return (rounds * each_round + _CG_STEPS * shape.product) / rate + solver.lighter(effort).expected_seconds(
+            shape.movable, moves
+        )
 
-    sizes = len(ladder_counts(n, most))
+    n, sizes = shape.n, len(ladder_counts(shape.n, most))
     stages = [
         ("fitting the head", (100 * shape.product + 2 * shape.hessian) / rate),
         (

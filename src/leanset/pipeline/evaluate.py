@@ -50,13 +50,14 @@ def measured(formulation: Formulation, found: Found) -> Evaluation:
         gap = None if ground.validation is None else 0.0
         return Evaluation(removed, found.outcome, 0.0, 0.0, 0.0, 0.0, gap)
     linear = influence_of_sum(ground.state, np.flatnonzero(removed), ground.for_sums, centred=formulation.centred)
+    rescaled = len(removed) / (~removed).sum() if formulation.centred else 1.0  # the paper divides by n, not by n − m
     newton = newton_step(ground.state, removed, ground.precondition)
     after = found.measurement or refit(ground.state, removed, ground.precondition)
     gap = None if ground.validation is None else paired_gap(ground.validation, ground.theta, after.theta).mean
     return Evaluation(
         removed,
         found.outcome,
-        float(np.linalg.norm(linear.solution)),
+        float(rescaled * np.linalg.norm(linear.solution)),
         linear.worst_residual,
         float(np.linalg.norm(newton.solution)),
         after.change,

@@ -29,7 +29,7 @@ from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing, Solver, grow, s
 from leanset.solve.driver import Progress
 
 LEAST_MOVABLE = 16384
-_FIRST_SHARE = 0.6  # of the effort goes to the first annealing; later rounds start near their goal
+_FIRST_WEIGHT = 3  # the first annealing gets as much effort as three later rounds, which start near their goal
 _CONVERGED = 0.01  # relative change of the measured change at which rounds stop
 
 
@@ -141,13 +141,14 @@ class NewtonFormulation(Formulation):
         """Measure two starts and improve the better one, round by round."""
         rounds = 5 if share > 0.2 else 2
         solver = self.ground.settings.solver or AdaptiveAnnealing()
-        first, later = solver.lighter(share * _FIRST_SHARE), solver.lighter(share * (1 - _FIRST_SHARE) / 2)
+        later = solver.lighter(share / (_FIRST_WEIGHT + rounds))
+        first = later.lighter(_FIRST_WEIGHT)
         annealed = self.exchange(
             self.influence, self.start(count), first, self._seed(count, 0), part_of(progress, 0, rounds + 1)
         )
         free = self.ground.constraints.free
         quietest = self.ground.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
-        best = _better(self._measured(annealed), self._measured(Found(quietest, annealed.outcome)))
+        best = _better(self._measured(annealed), self._measured(Found(quietest, Outcome.quietest)))
         reach = 1.0
         for nth in range(1, rounds + 1):
             trial = self._round(*best, reach, later, self._seed(count, nth), part_of(progress, nth, rounds + 1))
@@ -194,15 +195,18 @@ class PaperFormulation(Formulation):
 
     def search(self, count: int, share: float, progress: Progress) -> Found:
         """Solve problem (b) by annealing."""
-        settings = self.ground.settings
-        solver = (settings.solver or SimulatedAnnealing()).lighter(share)
-        return self.exchange(self.influence, self.start(count), solver, settings.seed, progress)
+        solver = (self.ground.settings.solver or SimulatedAnnealing()).lighter(share)
+        return self.exchange(self.influence, self.start(count), solver, self.ground.settings.seed, progress)
+
+    def _solver(self) -> SimulatedAnnealing:
+        solver = self.ground.settings.solver
+        return solver if isinstance(solver, SimulatedAnnealing) else SimulatedAnnealing()
 
     def grow(self, bound: float, progress: Progress) -> Found:
         """Solve problem (a): the largest set whose predicted change is within the bound, unchecked as in the paper."""
         constraints, rows = self.ground.constraints, self.movable
         problem = GrowthProblem(self.influence.vectors(rows), constraints.labels[rows], bound, constraints.capacity)
-        attempt = grow(problem, seed=self.ground.settings.seed, progress=progress)
+        attempt = grow(problem, self._solver(), seed=self.ground.settings.seed, progress=progress)
         removed = np.zeros(len(constraints.labels), dtype=bool)
         removed[rows[attempt.removed]] = True
         return Found(removed, attempt.outcome)

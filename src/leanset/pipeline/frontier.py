@@ -3,6 +3,8 @@ import io
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 
+from leanset._errors import RunFolderError
+
 
 @dataclass(frozen=True)
 class FrontierPoint:
@@ -56,7 +58,10 @@ class Frontier:
     @classmethod
     def from_csv(cls, text: str) -> "Frontier":
         """Rebuild a frontier from `to_csv`."""
-        return cls(tuple(_point(row) for row in csv.DictReader(io.StringIO(text))))
+        try:
+            return cls(tuple(_point(row) for row in csv.DictReader(io.StringIO(text))))
+        except (KeyError, TypeError, ValueError) as error:
+            raise RunFolderError(f"frontier.csv: is not a frontier as leanset writes it ({error!r}).") from None
 
 
 def _point(row: dict[str, str]) -> FrontierPoint:

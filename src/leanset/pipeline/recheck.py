@@ -54,16 +54,23 @@ def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Che
     folder = runs.RunFolder(path)
     kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
     certificate = folder.read_json(runs.CERTIFICATE, Certificate.keys())
-    settings = folder.read_json(runs.SETTINGS, ("budget", "pinned", "standardize", "formulation"))
+    settings = folder.read_json(
+        runs.SETTINGS, ("budget", "pinned", "standardize", "formulation", "class_balance", "l2")
+    )
     numbers = _numbers_are_numbers(certificate)
     yield numbers
     if not numbers.holds:
         return
     yield _table_agrees(folder.read_table(runs.SELECTION), kept)
-    lost = np.intersect1d(removed, np.array(settings["pinned"], dtype=np.int64))
+    pinned = np.array(settings["pinned"], dtype=np.int64)
+    lost = np.intersect1d(removed, pinned)
     yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
     yield _within_budget(settings, certificate)
-    yield from verify_removal(examples, kept, removed, certificate, standardize=settings["standardize"])
+    yield _balanced(settings["class_balance"], examples, removed, pinned)
+    yield Check(
+        "l2", settings["l2"] == certificate["l2"], f"settings {settings['l2']}, certificate {certificate['l2']}"
+    )
+    yield from verify_removal(examples, kept, removed, certificate, standardize=settings["standardize"], pinned=pinned)
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
@@ -85,8 +92,25 @@ def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
     )
 
 
+def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Rows) -> Check:
+    valid = removed[(removed >= 0) & (removed < len(examples))]
+    sizes, gone = examples.class_counts, np.bincount(examples.labels[valid], minlength=len(examples.classes))
+    least = int((sizes - gone).min())
+    if isinstance(balance, int):
+        return Check("class balance", least >= balance, f"at least {balance} to keep, smallest class keeps {least}")
+    off = float(np.abs(gone - len(valid) * sizes / len(examples)).max()) if len(valid) else 0.0
+    # Pinned rows and the last example of a class can keep a class from giving its share.
+    strict = balance == "proportional" and not len(pinned)
+    return Check(
+        "class balance", not strict or off < 2, f"{balance}; classes are within {off:.1f} examples of equal shares"
+    )
+
+
 def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
-    (kind, value), n = next(iter(settings["budget"].items())), certificate["n"]
+    budget, n = settings["budget"], certificate["n"]
+    if not isinstance(budget, dict) or len(budget) != 1 or not isinstance(next(iter(budget.values())), int | float):
+        return Check("budget", False, f"settings name no budget: {budget!r}")
+    kind, value = next(iter(budget.items()))
     if kind == "fraction":
         return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
     if kind == "count":
@@ -98,4 +122,4 @@ def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Che
             "budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)"
         )
     seen = certificate["validation_loss_gap" if kind == "max_loss_gap" else "refit_change"]
-    return Check("budget", seen <= limit, f"measured {seen:.6g} ≤ {limit:.6g}")
+    return Check("budget", seen is not None and seen <= limit, f"measured {seen} ≤ {limit:.6g}")

@@ -20,7 +20,7 @@ class PruneResult:
     certificate : what removing them does to the head
     frontier : size against certified change; empty if it was not asked for
     labels : the labels as class names, row by row
-    influence_norm : ‖(1/n) H⁻¹ g_i‖ of every row
+    influence_norm : length of every row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
     label_probability : what the head of all examples gives each row's own label
     settings : the run's settings and data fingerprint, as saved in `settings.json`
     """
@@ -48,6 +48,8 @@ class PruneResult:
 
     def write_to(self, folder: runs.RunFolder) -> None:
         """Write the final files into an opened folder; the certificate last, as the mark of a complete run."""
+        folder.start_final()
+        folder.write_json(runs.SETTINGS, self.settings)
         folder.write_rows(runs.KEPT, self.kept)
         folder.write_rows(runs.REMOVED, self.removed)
         folder.write_table(

@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from leanset._arrays import Matrix
+from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._progress import Reporter, part_of, reporter_for
 from leanset._threads import working_threads
 from leanset._version import __version__
@@ -143,17 +144,21 @@ def prune_examples(
     """Do what `prune` does, from checked examples and settings; the front ends' common entrance."""
     constraints = constraints_of(examples, settings)
     identity = run_identity(examples, settings)
-    folder = None
+    folder, new = None, False
     if out is not None:
         folder = RunFolder(out)
-        folder.open(identity, overwrite=overwrite)
-        if folder.is_finished():
-            folder.close()
+        if folder.is_finished(identity) and not overwrite:
             return load(out)
-    with working_threads(threads), reporter_for(progress) as reporter:
-        result = _run(examples, settings, constraints, head, identity, folder, reporter)
-    if folder is not None:
-        result.write_to(folder)
+        new = folder.open(identity, overwrite=overwrite)
+    try:
+        with working_threads(threads), reporter_for(progress) as reporter:
+            result = _run(examples, settings, constraints, head, identity, folder, reporter)
+        if folder is not None:
+            result.write_to(folder)
+    except (InputError, DivergenceError):
+        if folder is not None and new:
+            folder.discard()  # a call that cannot succeed leaves nothing behind that would block a corrected one
+        raise
     return result
 
 
@@ -177,10 +182,12 @@ def _run(
         influence_norm = formulation.norms
     evidence = Evidence(formulation, reporter, folder)
     answer = _answer(formulation, evidence, reporter)
+    if broken := constraints.violations(answer.removed):
+        raise LeansetError(f"the search broke its constraints ({'; '.join(broken)}); this is a bug in leanset.")
     curve = Frontier(())
     if settings.frontier:
         curve = evidence.frontier(ladder_counts(len(examples), constraints.most), answer)
-    certificate = issue_certificate(formulation, answer, str(identity["data_fingerprint"]), reporter)
+    certificate = issue_certificate(evidence, answer, str(identity["data_fingerprint"]))
     own = ground.state.probability[np.arange(len(examples)), examples.labels]
     return PruneResult(
         kept=np.flatnonzero(~answer.removed),

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from leanset._arrays import Mask, Rows, mask_of
 from leanset._errors import InputError
 from leanset.data import Examples
-from leanset.influence import Inverse
+from leanset.influence import Inverse, Kronecker
+from leanset.influence.vectors import dense_bytes
 from leanset.problem import Constraints
-from leanset.solve import Solver
+from leanset.solve import SimulatedAnnealing, Solver
 
 BudgetKind = Literal["fraction", "count", "epsilon", "relative_epsilon", "max_loss_gap"]
 
@@ -114,7 +115,7 @@ def checked_settings(
     head: ArrayLike | None,
 ) -> PruneSettings:
     """Check every option once; the rest of the package may rely on them."""
-    if not (isinstance(l2, int | float) and math.isfinite(l2) and l2 > 0):
+    if not (isinstance(l2, int | float | np.floating) and math.isfinite(l2) and l2 > 0):
         raise InputError(f"`l2={l2}` must be positive: without a penalty the head of separable data has no minimum.")
     if formulation not in ("newton", "paper"):
         raise InputError(f"`formulation={formulation!r}` must be 'newton' or 'paper'.")
@@ -124,6 +125,9 @@ def checked_settings(
         raise InputError(f"`solver={solver!r}` must be an instance such as `leanset.AdaptiveAnnealing()`, or None.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"`seed={seed!r}` must be a whole number of at least 0.")
+    for name, value in (("random_draws", random_draws), ("memory", memory)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise InputError(f"`{name}={value!r}` must be a whole number.")
     if random_draws < 2:
         raise InputError(f"`random_draws={random_draws}` must be at least 2, or there is no spread to report.")
     if memory < 2**24:
@@ -131,6 +135,16 @@ def checked_settings(
     if formulation == "paper" and budget.kind == "max_loss_gap":
         raise InputError(
             "`max_loss_gap` is not part of the paper's formulation; use `epsilon`, or formulation='newton'."
+        )
+    if formulation == "paper" and not budget.is_size and not isinstance(solver, SimulatedAnnealing | None):
+        raise InputError(
+            f"`solver={solver!r}` cannot grow the paper's problem (a); use `SimulatedAnnealing(...)`, or None."
+        )
+    size = len(examples.classes) * (examples.features.shape[1] + 1)
+    if inverse is not None and not isinstance(inverse, Kronecker) and dense_bytes(size) > memory:
+        raise InputError(
+            f"`inverse={inverse!r}` needs matrices of {size:,} × {size:,} numbers, {dense_bytes(size) / 2**20:,.0f} MiB, but "
+            f"`memory={memory}` allows {memory / 2**20:,.0f} MiB; raise it, or leave the choice to leanset with inverse=None."
         )
     if budget.kind == "max_loss_gap" and examples.validation is None:
         raise InputError("`max_loss_gap` is measured on validation data; pass `validation=(val_features, val_labels)`.")
@@ -171,7 +185,10 @@ def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:
 
 
 def _head_digest(head: ArrayLike, shape: tuple[int, int]) -> str:
-    weights = np.asarray(head, dtype=np.float64)
+    try:
+        weights = np.asarray(head, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
     if weights.shape != shape or not np.isfinite(weights).all():
         raise InputError(
             f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."

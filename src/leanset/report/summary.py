@@ -29,9 +29,16 @@ def summary_rows(certificate: Certificate) -> list[tuple[str, str]]:
         ("  random removal, measured", f"{c.random_refit_change_mean:.4g} ± {c.random_refit_change_sd:.2g}"),
         ("  against random", _against_random(c)),
         ("validation loss rises by", _gap(c)),
-        ("  at most, proven", f"{c.first_order_bound + c.second_order_bound:.4f}"),
     ]
+    # Without validation data the bound speaks of the training loss, and must not stand under another heading.
+    whose = "  at most, proven" if c.validation_loss_gap is not None else "training loss rises by at most, proven"
+    rows.append((whose, f"{c.first_order_bound + c.second_order_bound:.4f}"))
     return rows
+
+
+def _relative(c: Certificate) -> str:
+    share = f"  ({100 * c.refit_change / c.head_norm:.2f} % of its norm)" if c.head_norm else ""
+    return f"{c.refit_change:.4g}{share}"
 
 
 def _against_random(c: Certificate) -> str:

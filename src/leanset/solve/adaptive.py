@@ -36,7 +36,7 @@ class AdaptiveAnnealing(Solver):
 
     Parameters
     ----------
-    proposals : exchanges each chain tries; None scales with the number of rows, up to 16 million
+    proposals : exchanges each chain tries; None scales with the number of rows, up to 25.6 million
     seconds : run for this long instead of counting proposals (the answer then depends on the machine's speed)
     chains : independent runs, in parallel where there are cores; the best one is the answer
     effort : multiplies proposals and seconds
@@ -57,6 +57,13 @@ class AdaptiveAnnealing(Solver):
         check_positive("AdaptiveAnnealing", proposals=self.proposals, seconds=self.seconds, effort=self.effort)
         if self.chains < 1:
             raise InputError(f"`AdaptiveAnnealing(chains={self.chains})` must be at least 1.")
+
+    def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
+        """Return the time budget, or the proposals' time, with chains that wait for a core."""
+        if self.seconds is not None:
+            return self.effort * self.seconds
+        waves = -(-self.chains // available_threads())
+        return waves * self._proposals(rows) * seconds_per_move
 
     def lighter(self, share: float) -> "AdaptiveAnnealing":
         """Return a solver with `share` of this one's effort."""
@@ -88,7 +95,7 @@ class AdaptiveAnnealing(Solver):
         return Attempt(best.removed, best.outcome, sum(end.proposals for end in walks))
 
     def _proposals(self, rows: int) -> int:
-        return max(1, int(self.effort * (self.proposals or min(16_000_000, 2_000 * rows))))
+        return max(1, int(self.effort * (self.proposals or min(25_600_000, 3_200 * rows))))
 
 
 def _schedule(problem: PruneProblem, lengths: Vector, proposals: int) -> list[Level]:

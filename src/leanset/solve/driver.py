@@ -27,6 +27,10 @@ class Solver(abc.ABC):
     def search(self, problem: PruneProblem, seed: int, progress: Progress) -> Attempt:
         """Search from the problem's starting set."""
 
+    def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
+        """Return about how long a search over so many rows takes; 0 if that cannot be said."""
+        return 0.0
+
     def lighter(self, share: float) -> "Solver":
         """Return a solver that spends about `share` of this one's effort; itself if it has no such knob."""
         return self

@@ -39,6 +39,10 @@ class SimulatedAnnealing(Solver):
         if not 0 < self.cold <= self.hot:
             raise InputError(f"`SimulatedAnnealing(hot={self.hot}, cold={self.cold})` needs 0 < cold <= hot.")
 
+    def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
+        """Return the time budget, or the proposals' time."""
+        return self.proposals * seconds_per_move if self.seconds is None else self.seconds
+
     def lighter(self, share: float) -> "SimulatedAnnealing":
         """Return a solver with `share` of the proposals and seconds."""
         seconds = None if self.seconds is None else share * self.seconds
