@@ -15,7 +15,10 @@ class Reporter(Protocol):
     """Somebody to tell how far the work has come."""
 
     def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Stage:
-        """Announce a stage; `units` of `unit` are worked through as its share goes from 0 to 1."""
+        """Announce a stage; `units` of `unit` are worked through as its share goes from 0 to 1.
+
+        A stage without a unit does not know how far it is, and only shows that it is alive.
+        """
 
 
 class Silent:
@@ -53,16 +56,16 @@ class Bars:
     @contextlib.contextmanager
     def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Iterator[Advance]:
         """Show one bar for a stage."""
-        task = self._bars.add_task(title, total=1.0, rate="")
+        task = self._bars.add_task(title, total=1.0 if unit else None, rate="")
 
         def advance(share: float) -> None:
             with self._lock:  # solver chains report from their own threads
                 elapsed = self._bars.tasks[task].elapsed or 0.0
-                rate = f"{_short(share * units / elapsed)} {unit}/s" if unit and elapsed > 0.2 else ""
+                rate = f"{_short(share * units / elapsed)} {unit}/s" if elapsed > 0.2 else ""
                 self._bars.update(task, completed=share, rate=rate)
 
         yield advance
-        self._bars.update(task, completed=1.0)
+        self._bars.update(task, total=1.0, completed=1.0)
 
 
 @contextlib.contextmanager

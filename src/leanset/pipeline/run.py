@@ -178,7 +178,7 @@ def _run(
 ) -> PruneResult:
     ground = _ground(examples, settings, constraints, head, folder, reporter)
     formulation = FORMULATIONS[settings.formulation](ground)
-    with reporter.stage("Influence of every example", units=len(examples), unit="examples"):
+    with reporter.stage("Influence of every example"):
         influence_norm = formulation.norms
     evidence = Evidence(formulation, reporter, folder)
     answer = _answer(formulation, evidence, reporter)
@@ -259,14 +259,14 @@ def _answer(formulation: Formulation, evidence: Evidence, reporter: Reporter) ->
 
 
 def _searched(evidence: Evidence, reporter: Reporter, count: int) -> Evaluation:
-    with reporter.stage(f"Best {count:,} to remove") as advance:
+    with reporter.stage(f"Best {count:,} to remove", units=100, unit="%") as advance:
         return evidence.at(count, FULL_EFFORT, advance)
 
 
 def _grown(formulation: PaperFormulation, limit: float, evidence: Evidence, reporter: Reporter) -> Evaluation:
     answer = evidence.recalled("growth")
     if answer is None:
-        with reporter.stage("Growing the largest set, as published") as advance:
+        with reporter.stage("Growing the largest set, as published", units=100, unit="%") as advance:
             found = formulation.grow(limit, advance)
         answer = measured(formulation, found)
         evidence.keep("growth", answer)
