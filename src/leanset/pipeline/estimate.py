@@ -11,10 +11,9 @@ import numpy as np
 
 from leanset._threads import available_threads, working_threads
 from leanset.influence import Kronecker, choose_inverse
-from leanset.influence.vectors import ROWS_PER_COORDINATE
 from leanset.pipeline.budgets import expected_evaluations, ladder_counts
 from leanset.pipeline.evidence import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT
-from leanset.pipeline.formulations import LEAST_MOVABLE
+from leanset.pipeline.formulations import most_movable
 from leanset.pipeline.settings import PruneSettings
 from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing
 
@@ -111,7 +110,7 @@ def _shape(n: int, width: int, n_classes: int, settings: PruneSettings) -> _Shap
     coordinates = (n_classes - 1) * width
     if isinstance(inverse, Kronecker):
         coordinates = min(coordinates, inverse.directions)
-    places = max(LEAST_MOVABLE, ROWS_PER_COORDINATE * coordinates) if settings.formulation == "newton" else n
+    places = most_movable(n, coordinates) if settings.formulation == "newton" else n
     return _Shape(n, width, n_classes, coordinates, min(n, places, settings.memory // (4 * coordinates)), explicit)
 
 

@@ -28,7 +28,6 @@ from leanset.problem import GrowthProblem, Outcome, PruneProblem
 from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing, Solver, grow, solve
 from leanset.solve.driver import Progress
 
-LEAST_MOVABLE = 16384
 _FIRST_WEIGHT = 3  # the first annealing gets as much effort as three later rounds, which start near their goal
 _CONVERGED = 0.01  # relative change of the measured change at which rounds stop
 
@@ -121,6 +120,15 @@ class Formulation(abc.ABC):
         return self.ground.constraints.random_removal(count, stream(self.ground.settings.seed, "start", count))
 
 
+def most_movable(n: int, width: int) -> int:
+    """Return how many rows the newton formulation holds, for n examples and vectors of `width` coordinates.
+
+    What the random rest leaves unbalanced grows with √n and must be made up for by the movable rows. Measured on a
+    mixture of 1,000,000 examples: 5.6 times below random with 16,384 movable rows, 260 times with 65,536.
+    """
+    return max(16384, ROWS_PER_COORDINATE * width, n // 16)
+
+
 def _improved(problem: PruneProblem, rows: Rows, removed: Mask, solver: Solver, seed: int, progress: Progress) -> Found:
     selection = solve(problem, solver, seed=seed, progress=progress)
     after = removed.copy()
@@ -134,8 +142,8 @@ class NewtonFormulation(Formulation):
     centred = True
 
     def most_movable(self, width: int) -> int:
-        """Return enough rows to balance every coordinate many times over, whatever n is."""
-        return max(LEAST_MOVABLE, ROWS_PER_COORDINATE * width)
+        """Return enough rows to balance every coordinate, and what the random rest leaves unbalanced."""
+        return most_movable(len(self.ground.examples), width)
 
     def search(self, count: int, share: float, progress: Progress) -> Found:
         """Measure two starts and improve the better one, round by round."""
