@@ -188,7 +188,7 @@ def choose_inverse(shape: tuple[int, int], memory: int) -> Inverse:
     if size <= _LARGEST_DENSE_HEAD and dense_bytes(size) <= memory:
         return Cholesky()
     # Balancing k coordinates well takes some 16·k rows of k float32 numbers.
-    return Kronecker(directions=int(np.sqrt(memory / (4 * ROWS_PER_COORDINATE))))
+    return Kronecker(directions=max(1, int(np.sqrt(memory / (4 * ROWS_PER_COORDINATE)))))
 
 
 def dense_bytes(size: int) -> int:
