@@ -73,7 +73,7 @@ class RunFolder:
         """Whether the final files of this very run are there (the certificate is written last)."""
         if not (self.path / CERTIFICATE).is_file() or not (self.path / SETTINGS).is_file():
             return False
-        return bool(self.read_json(SETTINGS) == json.loads(json.dumps(identity)))
+        return self.read_json(SETTINGS) == identity
 
     def start_final(self) -> None:
         """Take back the mark of a complete run before its files are replaced."""

@@ -46,6 +46,10 @@ class HeadState:
             return Curvature(self.design.matrix, self.probability, self.l2)
         return Curvature(self.design.matrix[rows], self.probability[rows], self.l2)
 
+    def gradients(self, rows: AnyArray) -> Matrix:
+        """Return g_i of some rows as a (k, C, D) stack; for samples, not for all rows."""
+        return self.errors[rows, :, None] * self.design.matrix[rows, None, :]
+
     def gradient_sum(self, rows: AnyArray, *, centred: bool) -> Matrix:
         """Return Σ over `rows` of g_i, plus l2·θ̂ each if centred."""
         total = gradient_sum(self.design.matrix[rows], self.errors[rows])
@@ -256,8 +260,7 @@ def _kronecker_map(
     leading = np.argsort(-energy, axis=None, kind="stable")[: inverse.directions]
     classes, features = np.unravel_index(np.sort(leading), energy.shape)
     probes = np.linspace(0, len(state.design) - 1, _PROBES).astype(np.int64)
-    gradients = state.errors[probes, :, None] * state.design.matrix[probes, None, :] + shift
-    residual = inverse.prepare(curvature).solve(gradients).worst_residual
+    residual = inverse.prepare(curvature).solve(state.gradients(probes) + shift).worst_residual
     captured = float(energy[classes, features].sum() / energy.sum())
     return KroneckerMap(state, factors, classes, features, turned_shift, scale, residual, captured)
 

@@ -86,8 +86,7 @@ def _notes(formulation: Formulation, answer: Evaluation, change: float) -> list[
 
 def _kronecker_note(formulation: Formulation) -> str:
     state, rows = formulation.ground.state, np.linspace(0, len(formulation.ground.examples) - 1, 8).astype(np.int64)
-    gradients = state.errors[rows, :, None] * state.design.matrix[rows, None, :]
-    error = error_against_exact(state.curvature(), gradients)
+    error = error_against_exact(state.curvature(), state.gradients(rows))
     return (
         f"The search was steered by Kronecker-approximated influences: relative error {error:.2g} against conjugate gradients "
         f"on {len(rows)} rows, {formulation.influence.captured:.1%} of the squared length in the coordinates used. The changes "

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import Mask, Rows, mask_of
+from leanset._arrays import Rows, mask_of
 from leanset._errors import InputError
 from leanset.data import Examples
 from leanset.influence import Inverse, Kronecker
@@ -173,7 +173,7 @@ def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:
     constraints = Constraints(
         labels=examples.labels,
         n_classes=len(examples.classes),
-        pinned=_pin_mask(settings.pinned, len(examples)),
+        pinned=mask_of(np.array(settings.pinned, dtype=np.int64), len(examples)),
         proportional=balance == "proportional",
         least_kept=balance if isinstance(balance, int) else 1,
     )
@@ -194,10 +194,6 @@ def _head_digest(head: ArrayLike, shape: tuple[int, int]) -> str:
             f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."
         )
     return hashlib.sha256(weights.tobytes()).hexdigest()
-
-
-def _pin_mask(pinned: tuple[int, ...], n: int) -> Mask:
-    return mask_of(np.array(pinned, dtype=np.int64), n)
 
 
 def _checked_balance(balance: str | int | None, formulation: str, examples: Examples) -> str | int:
