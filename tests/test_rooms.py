@@ -6,7 +6,7 @@ from pathlib import Path
 import leanset
 
 PACKAGE = Path(leanset.__file__).parent
-ROOMS = ("data", "head", "influence", "problem", "solve", "certify", "report", "pipeline", "cli")
+ROOMS = ("data", "training", "head", "influence", "scores", "problem", "solve", "certify", "report", "pipeline", "cli")
 BARRED = {
     ("certify", "solve"),  # the checker may not lean on what it checks
     ("report", "pipeline"),

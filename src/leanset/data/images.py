@@ -1,0 +1,94 @@
+import hashlib
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leanset._arrays import Rows
+from leanset._errors import InputError
+
+PixelArray = NDArray[np.uint8]
+
+
+class Pixels(Protocol):
+    """Images by row number: an array in memory, or a reader that decodes files when asked."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, channels, height, width)."""
+
+    def __getitem__(self, rows: Rows) -> PixelArray:
+        """Return the (k, channels, height, width) images of some rows."""
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """An image that could not be decoded and was left out because the user chose to go on."""
+
+    row: int
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Images:
+    """Labelled images of one size that have passed every check, with optional held-out ones in the same form.
+
+    Attributes
+    ----------
+    pixels : uint8, (n, channels, height, width)
+    labels : (n,) int64 codes 0..C-1
+    classes : the C class names in code order
+    rows : (n,) ascending row numbers in the source's own order; 0..n-1 unless unreadable images were left out
+    held_out : the source's test or validation images, or None
+    unreadable : what was left out
+    identity : digest of the source's content, so that a run knows its data again
+
+    Examples
+    --------
+    >>> two = Images(np.zeros((2, 3, 4, 4), np.uint8), np.array([0, 1]), ("cat", "dog"))
+    >>> len(two), two.rows.tolist(), two.channels
+    (2, [0, 1], 3)
+    """
+
+    pixels: Pixels
+    labels: Rows
+    classes: tuple[str, ...]
+    rows: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    held_out: "Images | None" = None
+    unreadable: tuple[Unreadable, ...] = ()
+    identity: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        shape = self.pixels.shape
+        if len(shape) != 4 or 0 in shape:
+            raise InputError(f"images must be a non-empty (n, channels, height, width) array; got shape {shape}.")
+        if self.labels.shape != (shape[0],):
+            raise InputError(f"there must be one label for each of the {shape[0]:,} images; got {self.labels.shape}.")
+        if not len(self.rows):
+            object.__setattr__(self, "rows", np.arange(shape[0]))
+        if not self.identity:
+            object.__setattr__(self, "identity", self._digest())
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def channels(self) -> int:
+        """1 for grey images, 3 for colour."""
+        return self.pixels.shape[1]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width."""
+        return self.pixels.shape[2], self.pixels.shape[3]
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256("\0".join(self.classes).encode())
+        digest.update(np.ascontiguousarray(self.labels).data)
+        for start in range(0, len(self), 4096):
+            digest.update(np.ascontiguousarray(self.pixels[np.arange(start, min(start + 4096, len(self)))]).data)
+        if self.held_out is not None:
+            digest.update(self.held_out.identity.encode())
+        return digest.hexdigest()

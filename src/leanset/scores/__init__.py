@@ -1,0 +1,3 @@
+from leanset.scores.contract import Evidence, Method, Score
+
+__all__ = ["Evidence", "Method", "Score"]

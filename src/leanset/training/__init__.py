@@ -1,0 +1,3 @@
+from leanset.training.dynamics import Dynamics
+
+__all__ = ["Dynamics"]
