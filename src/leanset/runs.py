@@ -30,11 +30,107 @@ _IN_PROGRESS = f"{STAGES}/{SETTINGS}"
 _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
 
 
-class RunFolder:
-    """One run's files."""
+class Folder:
+    """Files of known formats in one folder, each written as a whole or not at all."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        return (self.path / name).is_file()
+
+    def write_arrays(self, name: str, **arrays: AnyArray) -> None:
+        """Write named arrays as an npz file."""
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)  # type: ignore[arg-type]
+        self.write_bytes(name, buffer.getvalue())
+
+    def read_arrays(self, name: str) -> dict[str, AnyArray]:
+        """Read named arrays from an npz file."""
+        with explained(self.path / name, "read"), np.load(self.path / name, allow_pickle=False) as file:
+            return dict(file)
+
+    def write_rows(self, name: str, rows: Rows) -> None:
+        """Write row numbers, one a line."""
+        self.write_bytes(name, "".join(f"{row}\n" for row in rows.tolist()).encode())
+
+    def read_rows(self, name: str) -> Rows:
+        """Read row numbers, one a line."""
+        text = self.read_text(name)
+        try:
+            return np.array([int(line) for line in text.split()], dtype=np.int64)
+        except ValueError:
+            raise RunFolderError(f"{self.path / name}: must hold one row number a line.") from None
+
+    def write_json(self, name: str, values: dict[str, Any]) -> None:
+        """Write a dict as JSON; what has no JSON number (infinity, NaN) becomes null."""
+        self.write_bytes(name, (json.dumps(_json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
+
+    def read_json(self, name: str, needs: Iterable[str] = ()) -> dict[str, Any]:
+        """Read a dict from JSON that must have certain keys."""
+        try:
+            values = json.loads(self.read_text(name))
+        except json.JSONDecodeError as error:
+            raise RunFolderError(f"{self.path / name}: is not valid JSON ({error}).") from None
+        if not isinstance(values, dict):
+            raise RunFolderError(f"{self.path / name}: must hold a JSON object.")
+        missing = [key for key in needs if key not in values]
+        if missing:
+            raise RunFolderError(f"{self.path / name}: lacks {_in_words(missing)}.")
+        return values
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write text."""
+        self.write_bytes(name, text.encode())
+
+    def read_text(self, name: str) -> str:
+        """Read text."""
+        with explained(self.path / name, "read"):
+            return (self.path / name).read_text(encoding="utf-8")
+
+    def write_table(self, name: str, columns: dict[str, Any]) -> None:
+        """Write columns as a parquet table."""
+        import pyarrow as pa  # here, because it takes a third of leanset's start-up and only saved runs need it
+        import pyarrow.parquet as pq
+
+        buffer = io.BytesIO()
+        pq.write_table(pa.table(columns), buffer, compression="zstd")
+        self.write_bytes(name, buffer.getvalue())
+
+    def read_table(self, name: str) -> dict[str, AnyArray]:
+        """Read a parquet table's columns."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            with explained(self.path / name, "read"):
+                table = pq.read_table(self.path / name)
+        except pa.ArrowInvalid as error:
+            raise RunFolderError(f"{self.path / name}: is not a parquet file ({error}).") from None
+        return {column: table[column].to_numpy() for column in table.column_names}
+
+    def write_bytes(self, name: str, content: bytes) -> None:
+        """Write a file beside its name and move it into place."""
+        target = self.path / name
+        with explained(target, "write"):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.chmod(temporary, 0o644)
+                os.replace(temporary, target)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+                raise
+
+
+class RunFolder(Folder):
+    """One run's files."""
 
     def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> bool:
         """Take the folder for a run with this identity (settings and data fingerprint); return whether it is new.
@@ -47,7 +143,7 @@ class RunFolder:
         new = not (self.path.is_dir() and any(self.path.iterdir()))
         if not new:
             self._check_same_run(identity, overwrite=overwrite)
-        with _explained(self.path, "create"):
+        with explained(self.path, "create"):
             (self.path / STAGES).mkdir(parents=True, exist_ok=True)
         self.write_json(_IN_PROGRESS, identity)
         return new
@@ -77,7 +173,7 @@ class RunFolder:
 
     def start_final(self) -> None:
         """Take back the mark of a complete run before its files are replaced."""
-        with _explained(self.path / CERTIFICATE, "remove"), contextlib.suppress(FileNotFoundError):
+        with explained(self.path / CERTIFICATE, "remove"), contextlib.suppress(FileNotFoundError):
             (self.path / CERTIFICATE).unlink()
 
     def close(self) -> None:
@@ -90,101 +186,20 @@ class RunFolder:
 
     def has_stage(self, name: str) -> bool:
         """Whether a stage is finished."""
-        return (self.path / STAGES / f"{name}.npz").is_file()
+        return self.has(f"{STAGES}/{name}.npz")
 
     def save_stage(self, name: str, **arrays: AnyArray) -> None:
         """Keep a stage's arrays."""
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]
-        self._write(f"{STAGES}/{name}.npz", buffer.getvalue())
+        self.write_arrays(f"{STAGES}/{name}.npz", **arrays)
 
     def load_stage(self, name: str) -> dict[str, AnyArray]:
         """Return a stage's arrays."""
-        with (
-            _explained(self.path / STAGES, "read"),
-            np.load(self.path / STAGES / f"{name}.npz", allow_pickle=False) as file,
-        ):
-            return dict(file)
-
-    def write_rows(self, name: str, rows: Rows) -> None:
-        """Write row numbers, one a line."""
-        self._write(name, "".join(f"{row}\n" for row in rows.tolist()).encode())
-
-    def read_rows(self, name: str) -> Rows:
-        """Read row numbers, one a line."""
-        text = self.read_text(name)
-        try:
-            return np.array([int(line) for line in text.split()], dtype=np.int64)
-        except ValueError:
-            raise RunFolderError(f"{self.path / name}: must hold one row number a line.") from None
-
-    def write_json(self, name: str, values: dict[str, Any]) -> None:
-        """Write a dict as JSON; what has no JSON number (infinity, NaN) becomes null."""
-        self._write(name, (json.dumps(_json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
-
-    def read_json(self, name: str, needs: Iterable[str] = ()) -> dict[str, Any]:
-        """Read a dict from JSON that must have certain keys."""
-        try:
-            values = json.loads(self.read_text(name))
-        except json.JSONDecodeError as error:
-            raise RunFolderError(f"{self.path / name}: is not valid JSON ({error}).") from None
-        if not isinstance(values, dict):
-            raise RunFolderError(f"{self.path / name}: must hold a JSON object.")
-        missing = [key for key in needs if key not in values]
-        if missing:
-            raise RunFolderError(f"{self.path / name}: lacks {_in_words(missing)}.")
-        return values
-
-    def write_text(self, name: str, text: str) -> None:
-        """Write text."""
-        self._write(name, text.encode())
-
-    def read_text(self, name: str) -> str:
-        """Read text."""
-        with _explained(self.path / name, "read"):
-            return (self.path / name).read_text(encoding="utf-8")
-
-    def write_table(self, name: str, columns: dict[str, Any]) -> None:
-        """Write columns as a parquet table."""
-        import pyarrow as pa  # here, because it takes a third of leanset's start-up and only saved runs need it
-        import pyarrow.parquet as pq
-
-        buffer = io.BytesIO()
-        pq.write_table(pa.table(columns), buffer, compression="zstd")
-        self._write(name, buffer.getvalue())
-
-    def read_table(self, name: str) -> dict[str, AnyArray]:
-        """Read a parquet table's columns."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            with _explained(self.path / name, "read"):
-                table = pq.read_table(self.path / name)
-        except pa.ArrowInvalid as error:
-            raise RunFolderError(f"{self.path / name}: is not a parquet file ({error}).") from None
-        return {column: table[column].to_numpy() for column in table.column_names}
-
-    def _write(self, name: str, content: bytes) -> None:
-        target = self.path / name
-        with _explained(target, "write"):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.chmod(temporary, 0o644)
-                os.replace(temporary, target)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-                raise
+        return self.read_arrays(f"{STAGES}/{name}.npz")
 
 
 @contextlib.contextmanager
-def _explained(path: Path, verb: str) -> Iterator[None]:
+def explained(path: Path, verb: str) -> Iterator[None]:
+    """Turn a failure of the file system into an error that names the file."""
     try:
         yield
     except OSError as error:

@@ -25,7 +25,8 @@ class Certificate:
     validation_loss_gap_low, validation_loss_gap_high : paired 95 % interval
     first_order_bound, second_order_bound : ‖∇L‖·‖Δθ‖ and Böhning's ½ΔθᵀBΔθ; their sum bounds the loss gap
     seed, leanset_version, data_fingerprint : what is needed to get the same answer again
-    formulation : "newton" or "paper"
+    method : what chose the examples: "leanset", or a method of the literature
+    formulation : "newton" or "paper"; how `influence_change` was computed
     refit_error_bound : proven bound on the error of `refit_change` from stopping the refits early
     start_head_distance : ‖θ̂ − given head‖ when a head was given, else None
     outcome : how the search ended, as advice
@@ -51,6 +52,7 @@ class Certificate:
     seed: int
     leanset_version: str
     data_fingerprint: str
+    method: str
     formulation: str
     refit_error_bound: float
     start_head_distance: float | None

@@ -71,7 +71,7 @@ def show_frontier(frontier: Frontier) -> None:
 
 def draw_figures(result: PruneResult, folder: Path) -> None:
     """Write the frontier and the influence figure as PNG and SVG, and say where."""
-    figures = {"influence": influence_figure(result.influence_norm, result.kept)}
+    figures = {"influence": influence_figure(result.influence_norm, np.isin(result.rows, result.kept))}
     if len(result.frontier):
         figures["frontier"] = frontier_figure(_columns(result.frontier), result.certificate)
     for name, figure in figures.items():

@@ -18,12 +18,14 @@ class Examples:
     labels : (n,) int64 codes 0..C-1
     classes : the C class names as the user wrote them, in code order
     validation : the held-out examples, or None
+    rows : (n,) ascending row numbers in the source, where rows were left out; None if they are 0..n-1
     """
 
     features: AnyArray
     labels: Rows
     classes: tuple[str, ...]
     validation: "Examples | None" = None
+    rows: Rows | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -32,6 +34,23 @@ class Examples:
     def class_counts(self) -> Rows:
         """Number of examples of each class."""
         return np.bincount(self.labels, minlength=len(self.classes))
+
+    @property
+    def source_rows(self) -> Rows:
+        """Row number of each example in the source."""
+        return np.arange(len(self)) if self.rows is None else self.rows
+
+    def places_of(self, rows: Rows) -> Rows:
+        """Return where examples with these source row numbers are, -1 for rows that are not here.
+
+        Examples
+        --------
+        >>> Examples(np.ones((2, 1)), np.array([0, 1]), ("a", "b"), rows=np.array([3, 5])).places_of(np.array([5, 4]))
+        array([ 1, -1])
+        """
+        known = self.source_rows
+        place = np.minimum(np.searchsorted(known, rows), len(known) - 1)
+        return np.where(known[place] == rows, place, -1)
 
 
 def checked_examples(

@@ -23,7 +23,7 @@ def fingerprint(examples: Examples) -> str:
             digest.update(b"no validation")
             continue
         digest.update("\0".join(part.classes).encode())
-        for array in (part.features, part.labels):
+        for array in (part.features, part.labels) if part.rows is None else (part.features, part.labels, part.rows):
             _add_array(digest, array)
     return digest.hexdigest()
 

@@ -45,6 +45,7 @@ def issue_certificate(evidence: Evidence, answer: Evaluation, fingerprint: str) 
         seed=settings.seed,
         leanset_version=__version__,
         data_fingerprint=fingerprint,
+        method=settings.method_name,
         formulation=settings.formulation,
         refit_error_bound=ground.fit.error_bound + after.error_bound,
         start_head_distance=ground.start_head_distance,

@@ -56,10 +56,6 @@ class Formulation(abc.ABC):
     def search(self, count: int, share: float, progress: Progress) -> Found:
         """Look for the best `count` examples to remove with about `share` of the solver's full effort."""
 
-    @abc.abstractmethod
-    def most_movable(self, width: int) -> int:
-        """Return how many rows the solver needs to hold when a vector has `width` coordinates."""
-
     @cached_property
     def influence(self) -> InfluenceMap:
         """Influence vectors under the Hessian of all examples."""
@@ -70,6 +66,14 @@ class Formulation(abc.ABC):
     def norms(self) -> Vector:
         """Length of each example's influence vector."""
         return self.influence.norms()
+
+
+class Annealed(Formulation):
+    """A formulation that searches by exchanging rows."""
+
+    @abc.abstractmethod
+    def most_movable(self, width: int) -> int:
+        """Return how many rows the solver needs to hold when a vector has `width` coordinates."""
 
     @cached_property
     def movable(self) -> Rows:
@@ -136,7 +140,7 @@ def _improved(problem: PruneProblem, rows: Rows, removed: Mask, solver: Solver, 
     return Found(after, selection.outcome)
 
 
-class NewtonFormulation(Formulation):
+class NewtonFormulation(Annealed):
     """Centred influences, kept Hessian, every step measured."""
 
     centred = True
@@ -192,7 +196,7 @@ def _better(one: tuple[Found, Measurement], other: tuple[Found, Measurement]) ->
     return min(one, other, key=lambda found: found[1].change)
 
 
-class PaperFormulation(Formulation):
+class PaperFormulation(Annealed):
     """Problems (a) and (b) as published."""
 
     centred = False

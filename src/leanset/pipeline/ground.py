@@ -16,8 +16,10 @@ from leanset.influence import (
     Kronecker,
     choose_inverse,
 )
+from leanset.pipeline.inputs import Inputs
 from leanset.pipeline.settings import PruneSettings
 from leanset.problem import Constraints
+from leanset.scores import Evidence
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Ground:
     """Everything that is computed once and that every search and measurement of a run stands on."""
 
     examples: Examples
+    recorded: Evidence
     settings: PruneSettings
     constraints: Constraints
     validation: Design | None
@@ -47,11 +50,11 @@ class Ground:
 
 
 def prepare_ground(
-    examples: Examples, settings: PruneSettings, constraints: Constraints, head: Matrix | None, known: HeadFit | None
+    inputs: Inputs, settings: PruneSettings, constraints: Constraints, known: HeadFit | None
 ) -> Ground:
     """Fit the head (unless it is known from an earlier run) and make the inverses ready."""
-    design, validation, scaling = design_of(examples, standardize=settings.standardize)
-    start = None if head is None else scaling.head_from_raw(head)
+    design, validation, scaling = design_of(inputs.examples, standardize=settings.standardize)
+    start = None if inputs.start is None else scaling.head_from_raw(inputs.start)
     fit = known or fit_head(design, settings.l2, start=start)
     state = HeadState.at(design, fit.theta, settings.l2)
     inverse = settings.inverse or choose_inverse(design.shape, settings.memory)
@@ -65,4 +68,16 @@ def prepare_ground(
     else:
         precondition = preconditioner(state, settings.memory)
     distance = None if start is None else float(np.linalg.norm(fit.theta - start))
-    return Ground(examples, settings, constraints, validation, state, fit, distance, inverse, for_sums, precondition)
+    return Ground(
+        examples=inputs.examples,
+        recorded=inputs.recorded,
+        settings=settings,
+        constraints=constraints,
+        validation=validation,
+        state=state,
+        fit=fit,
+        start_head_distance=distance,
+        inverse=inverse,
+        for_sums=for_sums,
+        precondition=precondition,
+    )

@@ -62,7 +62,8 @@ def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Che
     if not numbers.holds:
         return
     yield _table_agrees(folder.read_table(runs.SELECTION), kept)
-    pinned = np.array(settings["pinned"], dtype=np.int64)
+    pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
+    kept, removed = examples.places_of(kept), examples.places_of(removed)
     lost = np.intersect1d(removed, pinned)
     yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
     yield _within_budget(settings, certificate)
@@ -74,7 +75,7 @@ def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Che
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
-    texts = ("inverse", "leanset_version", "data_fingerprint", "formulation", "outcome", "notes")
+    texts = ("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "outcome", "notes")
     optional = {"start_head_distance"} | {key for key in certificate if key.startswith("validation_loss_gap")}
     wrong = [
         key

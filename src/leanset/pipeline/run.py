@@ -4,13 +4,13 @@ import os
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import Matrix
 from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._progress import Reporter, part_of, reporter_for
 from leanset._threads import working_threads
 from leanset._version import __version__
-from leanset.data import Examples, checked_examples, fingerprint
+from leanset.data import Examples, fingerprint
 from leanset.head import HeadFit
+from leanset.head.statistics import HeadStatistics
 from leanset.influence import Inverse
 from leanset.pipeline.budgets import expected_evaluations, ladder_counts, largest_within
 from leanset.pipeline.certification import issue_certificate
@@ -19,10 +19,13 @@ from leanset.pipeline.evidence import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, 
 from leanset.pipeline.formulations import Formulation, NewtonFormulation, PaperFormulation
 from leanset.pipeline.frontier import Frontier
 from leanset.pipeline.ground import Ground, prepare_ground
+from leanset.pipeline.inputs import Inputs, inputs_from
 from leanset.pipeline.result import PruneResult, load
-from leanset.pipeline.settings import PruneSettings, checked_budget, checked_settings, constraints_of
+from leanset.pipeline.scored import ScoredFormulation
+from leanset.pipeline.settings import PruneSettings, checked_settings, constraints_of
 from leanset.problem import Constraints
 from leanset.runs import RunFolder
+from leanset.scores import Method
 from leanset.solve import Solver
 
 DEFAULT_MEMORY = 2**30
@@ -30,8 +33,8 @@ FORMULATIONS: dict[str, type[Formulation]] = {"newton": NewtonFormulation, "pape
 
 
 def prune(
-    features: ArrayLike,
-    labels: ArrayLike,
+    features: ArrayLike | HeadStatistics,
+    labels: ArrayLike | None = None,
     *,
     fraction: float | None = None,
     count: int | None = None,
@@ -39,8 +42,9 @@ def prune(
     relative_epsilon: float | None = None,
     max_loss_gap: float | None = None,
     validation: tuple[ArrayLike, ArrayLike] | None = None,
-    l2: float = 1e-4,
-    standardize: bool = True,
+    method: Method | str | None = None,
+    l2: float | None = None,
+    standardize: bool | None = None,
     class_balance: str | int | None = None,
     pinned: ArrayLike | None = None,
     formulation: str = "newton",
@@ -63,15 +67,18 @@ def prune(
 
     Parameters
     ----------
-    features : (n, d) array of finite numbers
+    features : (n, d) array of finite numbers; or the statistics of a network (`leanset.torch.capture`), which bring
+        labels, validation data and the network's own head
     labels : (n,) integers 0..C-1, or strings
     fraction, count : how much to remove, as a share in (0, 1) or as a number
     epsilon : most the head's weights may change, ‖Δθ‖
     relative_epsilon : the same as a share of the head's norm
     max_loss_gap : most the validation loss may rise
     validation : held-out (features, labels)
-    l2 : weight of the penalty (l2/2)‖θ‖² on all weights, bias included
-    standardize : scale the features by their own mean and standard deviation first
+    method : what chooses the examples: leanset's own search if None, or a method of the literature by name ("el2n") or with
+        options (`leanset.scores.EL2N(...)`). Budgets, constraints and certificate are the same for all.
+    l2 : weight of the penalty (l2/2)‖θ‖² on all weights, bias included; 1e-4, or a network's weight decay, if None
+    standardize : scale the features by their own mean and standard deviation first; if None, only when arrays were given
     class_balance : "proportional" (default), "none", or the least number of each class to keep. The paper's formulation
         has "none" by default, as published. No class is ever wiped out.
     pinned : row numbers, or a mask, of examples that must stay
@@ -100,22 +107,17 @@ def prune(
     >>> result.certificate.refit_change < result.certificate.random_refit_change_mean / 3
     True
     """
-    examples = checked_examples(features, labels, validation)
-    budget = checked_budget(
-        len(examples),
+    inputs = inputs_from(features, labels, validation=validation, head=head, l2=l2, standardize=standardize)
+    settings = checked_settings(
+        inputs,
         fraction=fraction,
         count=count,
         epsilon=epsilon,
         relative_epsilon=relative_epsilon,
         max_loss_gap=max_loss_gap,
-    )
-    settings = checked_settings(
-        examples,
-        budget=budget,
-        l2=l2,
-        standardize=standardize,
         class_balance=class_balance,
         pinned=pinned,
+        method=method,
         formulation=formulation,
         inverse=inverse,
         solver=solver,
@@ -123,27 +125,22 @@ def prune(
         random_draws=random_draws,
         frontier=frontier,
         memory=memory,
-        head=head,
     )
-    start = None if head is None else np.asarray(head, dtype=np.float64)
-    return prune_examples(
-        examples, settings, head=start, threads=threads, out=out, overwrite=overwrite, progress=progress
-    )
+    return prune_inputs(inputs, settings, threads=threads, out=out, overwrite=overwrite, progress=progress)
 
 
-def prune_examples(
-    examples: Examples,
+def prune_inputs(
+    inputs: Inputs,
     settings: PruneSettings,
     *,
-    head: Matrix | None = None,
     threads: int | None = None,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
     progress: bool | None = None,
 ) -> PruneResult:
-    """Do what `prune` does, from checked examples and settings; the front ends' common entrance."""
-    constraints = constraints_of(examples, settings)
-    identity = run_identity(examples, settings)
+    """Do what `prune` does, from checked inputs and settings; the front ends' common entrance."""
+    constraints = constraints_of(inputs.examples, settings)
+    identity = run_identity(inputs.examples, settings)
     folder, new = None, False
     if out is not None:
         folder = RunFolder(out)
@@ -152,7 +149,7 @@ def prune_examples(
         new = folder.open(identity, overwrite=overwrite)
     try:
         with working_threads(threads), reporter_for(progress) as reporter:
-            result = _run(examples, settings, constraints, head, identity, folder, reporter)
+            result = _run(inputs, settings, constraints, identity, folder, reporter)
         if folder is not None:
             result.write_to(folder)
     except (InputError, DivergenceError):
@@ -168,16 +165,15 @@ def run_identity(examples: Examples, settings: PruneSettings) -> dict[str, objec
 
 
 def _run(
-    examples: Examples,
+    inputs: Inputs,
     settings: PruneSettings,
     constraints: Constraints,
-    head: Matrix | None,
     identity: dict[str, object],
     folder: RunFolder | None,
     reporter: Reporter,
 ) -> PruneResult:
-    ground = _ground(examples, settings, constraints, head, folder, reporter)
-    formulation = FORMULATIONS[settings.formulation](ground)
+    examples, ground = inputs.examples, _ground(inputs, settings, constraints, folder, reporter)
+    formulation = ScoredFormulation(ground) if settings.method else FORMULATIONS[settings.formulation](ground)
     with reporter.stage("Influence of every example"):
         influence_norm = formulation.norms
     evidence = Evidence(formulation, reporter, folder)
@@ -189,23 +185,25 @@ def _run(
         curve = evidence.frontier(ladder_counts(len(examples), constraints.most), answer)
     certificate = issue_certificate(evidence, answer, str(identity["data_fingerprint"]))
     own = ground.state.probability[np.arange(len(examples)), examples.labels]
+    score = formulation.scores if isinstance(formulation, ScoredFormulation) else None
     return PruneResult(
-        kept=np.flatnonzero(~answer.removed),
-        removed=np.flatnonzero(answer.removed),
+        kept=examples.source_rows[~answer.removed],
+        removed=examples.source_rows[answer.removed],
+        rows=examples.source_rows,
         certificate=certificate,
         frontier=curve,
         labels=np.array(examples.classes)[examples.labels],
         influence_norm=influence_norm,
         label_probability=own,
+        score=np.full(len(examples), np.nan) if score is None else score,
         settings=identity,
     )
 
 
 def _ground(
-    examples: Examples,
+    inputs: Inputs,
     settings: PruneSettings,
     constraints: Constraints,
-    head: Matrix | None,
     folder: RunFolder | None,
     reporter: Reporter,
 ) -> Ground:
@@ -216,7 +214,7 @@ def _ground(
             stage["theta"], float(stage["gradient_norm"]), float(stage["error_bound"]), int(stage["iterations"])
         )
     with reporter.stage("Fitting the head"):
-        ground = prepare_ground(examples, settings, constraints, head, known)
+        ground = prepare_ground(inputs, settings, constraints, known)
     if folder is not None and known is None:
         fit = ground.fit
         folder.save_stage(

@@ -1,7 +1,6 @@
-import hashlib
 import json
 import math
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,9 @@ from leanset._errors import InputError
 from leanset.data import Examples
 from leanset.influence import Inverse, Kronecker
 from leanset.influence.vectors import dense_bytes
+from leanset.pipeline.inputs import Inputs
 from leanset.problem import Constraints
+from leanset.scores import Method, method_named
 from leanset.solve import SimulatedAnnealing, Solver
 
 BudgetKind = Literal["fraction", "count", "epsilon", "relative_epsilon", "max_loss_gap"]
@@ -48,6 +49,7 @@ class PruneSettings:
     standardize: bool
     class_balance: str | int
     pinned: tuple[int, ...]
+    method: Method | None
     formulation: str
     inverse: Inverse | None
     solver: Solver | None
@@ -56,22 +58,28 @@ class PruneSettings:
     frontier: bool
     memory: int
     head_digest: str | None
+    recorded_digest: str | None
+
+    @property
+    def method_name(self) -> str:
+        """What chooses the examples: "leanset" or a method of the literature."""
+        return "leanset" if self.method is None else self.method.name
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for `settings.json`; equal dicts mean equal settings."""
         plain = {key: getattr(self, key) for key in self.__dataclass_fields__}
         plain["budget"] = {self.budget.kind: self.budget.value}
         plain["pinned"] = list(self.pinned)
-        for name in ("inverse", "solver"):
+        for name in ("method", "inverse", "solver"):
             plain[name] = _described(plain[name])
         return json.loads(json.dumps(plain))  # type: ignore[no-any-return]
 
 
-def _described(choice: Any) -> dict[str, Any] | None:
-    if choice is None:
-        return None
-    options = asdict(choice) if is_dataclass(choice) and not isinstance(choice, type) else {}
-    return {"name": type(choice).__name__, **options}
+def _described(choice: Any) -> Any:
+    """Write a choice with its options, which may be choices themselves, as plain values."""
+    if not is_dataclass(choice) or isinstance(choice, type):
+        return choice
+    return {"name": type(choice).__name__} | {item.name: _described(getattr(choice, item.name)) for item in fields(choice)}
 
 
 def checked_budget(n: int, **given: float | None) -> Budget:
@@ -98,13 +106,16 @@ def checked_budget(n: int, **given: float | None) -> Budget:
 
 
 def checked_settings(
-    examples: Examples,
+    inputs: Inputs,
     *,
-    budget: Budget,
-    l2: float,
-    standardize: bool,
+    fraction: float | None,
+    count: int | None,
+    epsilon: float | None,
+    relative_epsilon: float | None,
+    max_loss_gap: float | None,
     class_balance: str | int | None,
     pinned: ArrayLike | None,
+    method: Method | str | None,
     formulation: str,
     inverse: Inverse | None,
     solver: Solver | None,
@@ -112,9 +123,18 @@ def checked_settings(
     random_draws: int,
     frontier: bool,
     memory: int,
-    head: ArrayLike | None,
 ) -> PruneSettings:
     """Check every option once; the rest of the package may rely on them."""
+    examples, l2 = inputs.examples, inputs.l2
+    budget = checked_budget(
+        len(examples),
+        fraction=fraction,
+        count=count,
+        epsilon=epsilon,
+        relative_epsilon=relative_epsilon,
+        max_loss_gap=max_loss_gap,
+    )
+    chosen = _checked_method(method, formulation)
     if not (isinstance(l2, int | float | np.floating) and math.isfinite(l2) and l2 > 0):
         raise InputError(f"`l2={l2}` must be positive: without a penalty the head of separable data has no minimum.")
     if formulation not in ("newton", "paper"):
@@ -151,9 +171,10 @@ def checked_settings(
     return PruneSettings(
         budget=budget,
         l2=float(l2),
-        standardize=bool(standardize),
+        standardize=inputs.standardize,
         class_balance=_checked_balance(class_balance, formulation, examples),
-        pinned=_checked_pins(pinned, len(examples)),
+        pinned=_checked_pins(pinned, examples),
+        method=chosen,
         formulation=formulation,
         inverse=inverse,
         solver=solver,
@@ -161,10 +182,21 @@ def checked_settings(
         random_draws=int(random_draws),
         frontier=bool(frontier),
         memory=int(memory),
-        head_digest=None
-        if head is None
-        else _head_digest(head, (len(examples.classes), examples.features.shape[1] + 1)),
+        head_digest=inputs.start_digest,
+        recorded_digest=None if chosen is None else inputs.recorded_digest,
     )
+
+
+def _checked_method(method: Method | str | None, formulation: str) -> Method | None:
+    if method is None or method == "leanset":
+        return None
+    if formulation == "paper":
+        raise InputError(f"`method={method!r}` and `formulation='paper'` are two ways to choose; give one of them.")
+    if isinstance(method, str):
+        return method_named(method)
+    if not isinstance(method, Method):
+        raise InputError(f"`method={method!r}` must be a name or an instance such as `leanset.scores.EL2N()`.")
+    return method
 
 
 def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:
@@ -173,7 +205,7 @@ def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:
     constraints = Constraints(
         labels=examples.labels,
         n_classes=len(examples.classes),
-        pinned=mask_of(np.array(settings.pinned, dtype=np.int64), len(examples)),
+        pinned=mask_of(examples.places_of(np.array(settings.pinned, dtype=np.int64)), len(examples)),
         proportional=balance == "proportional",
         least_kept=balance if isinstance(balance, int) else 1,
     )
@@ -182,18 +214,6 @@ def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:
     if settings.budget.is_size:
         constraints.check(settings.budget.size(len(examples)))
     return constraints
-
-
-def _head_digest(head: ArrayLike, shape: tuple[int, int]) -> str:
-    try:
-        weights = np.asarray(head, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.empty(0)
-    if weights.shape != shape or not np.isfinite(weights).all():
-        raise InputError(
-            f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."
-        )
-    return hashlib.sha256(weights.tobytes()).hexdigest()
 
 
 def _checked_balance(balance: str | int | None, formulation: str, examples: Examples) -> str | int:
@@ -210,22 +230,24 @@ def _checked_balance(balance: str | int | None, formulation: str, examples: Exam
     )
 
 
-def _checked_pins(pinned: ArrayLike | None, n: int) -> tuple[int, ...]:
+def _checked_pins(pinned: ArrayLike | None, examples: Examples) -> tuple[int, ...]:
+    """Return the source row numbers of the pinned examples."""
     if pinned is None:
         return ()
-    values = np.asarray(pinned)
+    values, n = np.asarray(pinned), len(examples)
     if values.size == 0:
         return ()
     if values.dtype == bool and values.shape == (n,):
-        values = np.flatnonzero(values)
+        values = examples.source_rows[values]
     if values.ndim != 1 or values.dtype.kind not in "iu":
         raise InputError(
             f"`pinned` must be a list of row numbers or a mask of {n:,} booleans; got {values.dtype} {values.shape}."
         )
-    outside = (values < 0) | (values >= n)
+    outside = examples.places_of(values.astype(np.int64)) < 0
     if outside.any():
         raise InputError(
-            f"`pinned` has {int(outside.sum())} rows outside 0..{n - 1}; first: {int(values[np.argmax(outside)])}."
+            f"`pinned` has {int(outside.sum())} rows outside 0..{int(examples.source_rows[-1])} or left out; "
+            f"first: {int(values[np.argmax(outside)])}."
         )
     rows: Rows = np.unique(values.astype(np.int64))
     return tuple(rows.tolist())

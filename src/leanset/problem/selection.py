@@ -13,6 +13,7 @@ class Outcome(Enum):
     still_improving = (
         "Still improving when the budget ran out: give the solver more proposals or seconds for a better set."
     )
+    scored = "Chosen by a score of each example: nothing was searched for, everything was measured."
     nothing_fits = "No removal was found that respects the constraints and stays within the budget. Raise the budget."
 
 

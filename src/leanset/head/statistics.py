@@ -1,0 +1,156 @@
+"""What leanset needs to know of a trained network: the inputs and outputs of its head, and what was recorded on the way.
+
+On disk it is a folder of plain .npy files, which are mapped rather than read, so that a set larger than memory can be
+written batch by batch and opened at once.
+"""
+
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from leanset._arrays import AnyArray, Matrix, Rows, Vector
+from leanset._errors import InputError, RunFolderError
+from leanset.data import Examples, checked_examples
+from leanset.runs import Folder
+from leanset.training import Dynamics
+
+ABOUT = "about.json"
+_OPTIONAL = ("logits", "head", "val_features", "val_labels", "gradient_norm")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadStatistics:
+    """Features before the head, logits, labels and the head itself; what `leanset.prune` takes in place of arrays.
+
+    Attributes
+    ----------
+    features : (n, d) float32
+    labels : (n,) class codes
+    classes : class names in code order
+    logits : (n, C) the network's own, or None
+    head : (C, d+1) the network's own head, bias last, or None
+    weight_decay : penalty that the network was trained with; becomes the l2 of the head's problem
+    validation : held-out (features, labels), or None
+    rows : (n,) row numbers in the source, if rows were left out; else None
+    dynamics : one record for each recorded training run
+    gradient_norm : (n,) norms of the whole network's gradient (GraNd), or None
+
+    Examples
+    --------
+    >>> import leanset
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 2, 80)
+    >>> stats = HeadStatistics(features=rng.normal(size=(80, 3)) + labels[:, None], labels=labels, classes=("a", "b"))
+    >>> len(leanset.prune(stats, fraction=0.25, frontier=False).removed)
+    20
+    """
+
+    features: AnyArray
+    labels: Rows
+    classes: tuple[str, ...]
+    logits: AnyArray | None = None
+    head: Matrix | None = None
+    weight_decay: float | None = None
+    validation: tuple[AnyArray, Rows] | None = None
+    rows: Rows | None = None
+    dynamics: tuple[Dynamics, ...] = field(default=(), repr=False)
+    gradient_norm: Vector | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.labels)
+        for record in self.dynamics:
+            if record.correct.shape[1] != n:
+                raise InputError(f"the recorded dynamics are of {record.correct.shape[1]:,} examples, not of {n:,}.")
+        if self.gradient_norm is not None and self.gradient_norm.shape != (n,):
+            raise InputError(f"`gradient_norm` must hold one number for each of the {n:,} examples.")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def examples(self) -> Examples:
+        """Return the features and labels, checked."""
+        plain = checked_examples(self.features, self.labels, self.validation)
+        if len(plain.classes) != len(self.classes):
+            raise InputError(
+                f"the head knows {len(self.classes)} classes, but the labels name only {len(plain.classes)}; every class "
+                "needs at least one example."
+            )
+        held_out = plain.validation and replace(plain.validation, classes=self.classes)
+        return replace(plain, classes=self.classes, validation=held_out, rows=self.rows)
+
+    def with_evidence(
+        self, *, dynamics: tuple[Dynamics, ...] | None = None, gradient_norm: Vector | None = None
+    ) -> "HeadStatistics":
+        """Return these statistics with more evidence for the score methods.
+
+        Parameters
+        ----------
+        dynamics : records of training runs, as `leanset.torch.train` returns them
+        gradient_norm : as `leanset.torch.gradient_norms` returns it
+        """
+        return replace(
+            self,
+            dynamics=self.dynamics if dynamics is None else tuple(dynamics),
+            gradient_norm=self.gradient_norm if gradient_norm is None else gradient_norm,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything into a new folder."""
+        folder = Path(path)
+        arrays: dict[str, AnyArray] = {"features": self.features, "labels": self.labels}
+        arrays |= {
+            name: array
+            for name in ("logits", "head", "gradient_norm", "rows")
+            if (array := getattr(self, name)) is not None
+        }
+        if self.validation is not None:
+            arrays |= {"val_features": self.validation[0], "val_labels": self.validation[1]}
+        for nth, record in enumerate(self.dynamics):
+            arrays |= {f"dynamics-{nth}-{name}": getattr(record, name) for name in Dynamics.names()}
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, array in arrays.items():
+            if not _is_mapped_from(array, folder / f"{name}.npy"):
+                np.save(folder / f"{name}.npy", array, allow_pickle=False)
+        about = {"classes": list(self.classes), "weight_decay": self.weight_decay, "runs": len(self.dynamics)}
+        Folder(folder).write_json(ABOUT, about)  # last, as the mark of a complete store
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "HeadStatistics":
+        """Open a folder written by `save`; arrays are mapped, not read."""
+        folder = Path(path)
+        about = Folder(folder).read_json(ABOUT, ("classes", "weight_decay", "runs"))
+        found = {name: _mapped(folder / f"{name}.npy") for name in _OPTIONAL if (folder / f"{name}.npy").is_file()}
+        validation = (found["val_features"], found["val_labels"]) if "val_features" in found else None
+        runs = [
+            Dynamics(**{name: _mapped(folder / f"dynamics-{nth}-{name}.npy") for name in Dynamics.names()})
+            for nth in range(about["runs"])
+        ]
+        return cls(
+            features=_mapped(folder / "features.npy"),
+            labels=np.array(_mapped(folder / "labels.npy")),
+            classes=tuple(about["classes"]),
+            logits=found.get("logits"),
+            head=found.get("head"),
+            weight_decay=about["weight_decay"],
+            validation=validation,
+            rows=np.array(_mapped(folder / "rows.npy")) if (folder / "rows.npy").is_file() else None,
+            dynamics=tuple(runs),
+            gradient_norm=found.get("gradient_norm"),
+        )
+
+
+def _mapped(path: Path) -> AnyArray:
+    try:
+        array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
+        return array
+    except FileNotFoundError:
+        raise RunFolderError(f"{path}: is missing; this is not a complete folder of head statistics.") from None
+    except (OSError, ValueError, EOFError, json.JSONDecodeError) as error:
+        raise RunFolderError(f"{path}: cannot be read: {error}.") from None
+
+
+def _is_mapped_from(array: AnyArray, path: Path) -> bool:
+    return isinstance(array, np.memmap) and array.filename is not None and Path(array.filename) == path.resolve()

@@ -1,0 +1,111 @@
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._arrays import Matrix
+from leanset._errors import InputError
+from leanset.data import Examples, checked_examples
+from leanset.head.statistics import HeadStatistics
+from leanset.scores import Evidence
+
+DEFAULT_L2 = 1e-4
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a run is made from: the examples, where the head starts, and what was recorded of a training.
+
+    Attributes
+    ----------
+    examples : features and labels
+    l2, standardize : of the head's problem
+    start : (C, d+1) weights of a head for the features as given, or None
+    recorded : evidence that cannot be computed from the features
+    """
+
+    examples: Examples
+    l2: float
+    standardize: bool
+    start: Matrix | None
+    recorded: Evidence
+
+    @property
+    def start_digest(self) -> str | None:
+        """Digest of the head to start from."""
+        return None if self.start is None else hashlib.sha256(self.start.tobytes()).hexdigest()
+
+    @property
+    def recorded_digest(self) -> str | None:
+        """Digest of what was recorded of a training; None if nothing was."""
+        arrays = [self.recorded.probability, self.recorded.gradient_norm]
+        for record in self.recorded.dynamics or ():
+            arrays += [getattr(record, name) for name in record.names()]
+        given = [array for array in arrays if array is not None]
+        digest = hashlib.sha256()
+        for array in given:
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest() if given else None
+
+
+def inputs_from(
+    features: ArrayLike | Examples | HeadStatistics,
+    labels: ArrayLike | None = None,
+    *,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    head: ArrayLike | None = None,
+    l2: float | None = None,
+    standardize: bool | None = None,
+) -> Inputs:
+    """Bring the ways to hand data in to one form.
+
+    Arrays are standardised and get leanset's own l2. A network's statistics are taken as the network saw them: raw
+    features, its weight decay as l2, and its head as the start.
+    """
+    if isinstance(features, Examples | HeadStatistics):
+        if labels is not None or validation is not None:
+            raise InputError(f"`{type(features).__name__}` brings its own labels and validation data; pass nothing beside it.")
+        examples = features if isinstance(features, Examples) else features.examples()
+    else:
+        if labels is None:
+            raise InputError("`labels` are missing: call `leanset.prune(features, labels, ...)`.")
+        examples = checked_examples(features, labels, validation)
+    recorded, network = Evidence(labels=examples.labels), False
+    if isinstance(features, HeadStatistics):
+        recorded, network = _recorded(features), True
+        l2 = features.weight_decay if l2 is None else l2
+        head = features.head if head is None else head
+    return Inputs(
+        examples,
+        DEFAULT_L2 if l2 is None else l2,
+        not network if standardize is None else bool(standardize),
+        None if head is None else _checked_head(head, (len(examples.classes), examples.features.shape[1] + 1)),
+        recorded,
+    )
+
+
+def _recorded(stats: HeadStatistics) -> Evidence:
+    probability = None
+    if stats.logits is not None:
+        shifted = np.asarray(stats.logits, dtype=np.float64)
+        powers = np.exp(shifted - shifted.max(axis=1, keepdims=True))
+        probability = powers / powers.sum(axis=1, keepdims=True)
+    return Evidence(
+        labels=stats.labels,
+        probability=probability,
+        dynamics=stats.dynamics or None,
+        gradient_norm=stats.gradient_norm,
+    )
+
+
+def _checked_head(head: ArrayLike, shape: tuple[int, int]) -> Matrix:
+    try:
+        weights = np.asarray(head, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != shape or not np.isfinite(weights).all():
+        raise InputError(
+            f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."
+        )
+    return weights

@@ -1,0 +1,90 @@
+"""Reading weights from files that may come from strangers: tensors and plain values only, never code."""
+
+import os
+import pickle
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from leanset._errors import InputError
+
+_WRAPPERS = ("weights", "state_dict", "model_state_dict", "model", "net", "module")
+_PREFIXES = ("module.", "_orig_mod.", "model.", "_forward_module.")  # DDP, torch.compile, Lightning
+
+
+def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a dict of tensors and plain values; a file that would run code is refused.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "weights.pt")
+    ...     torch.save({"fc.bias": torch.zeros(2)}, path)
+    ...     list(read_checkpoint(path))
+    ['fc.bias']
+    """
+    try:
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such checkpoint.") from None
+    except pickle.UnpicklingError as error:
+        reason = str(error).split("\n")[0]
+        if "weights_only" in str(error) or "Unsupported" in str(error) or "GLOBAL" in str(error):
+            raise InputError(
+                f"{path}: holds more than weights and was not loaded, because loading it could run code. Save "
+                "`model.state_dict()` instead of the model."
+            ) from None
+        raise InputError(f"{path}: cannot be read as a checkpoint: {reason}.") from None
+    except (OSError, RuntimeError, EOFError, ValueError, KeyError) as error:
+        raise InputError(f"{path}: cannot be read as a checkpoint: {str(error).splitlines()[0]}.") from None
+    if not isinstance(content, Mapping):
+        raise InputError(f"{path}: must hold a state dict; got {type(content).__name__}.")
+    return dict(content)
+
+
+def weights_in(content: Mapping[str, Any]) -> dict[str, Tensor]:
+    """Return the state dict in a checkpoint, however it is wrapped, with the prefixes of wrappers taken off."""
+    for name in _WRAPPERS:
+        inner = content.get(name)
+        if isinstance(inner, Mapping) and inner and all(isinstance(value, Tensor) for value in inner.values()):
+            content = inner
+            break
+    weights = {str(key): value for key, value in content.items() if isinstance(value, Tensor)}
+    for prefix in _PREFIXES:
+        if weights and all(key.startswith(prefix) for key in weights):
+            weights = {key.removeprefix(prefix): value for key, value in weights.items()}
+    return weights
+
+
+def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Load a checkpoint into a network and return the rest of what the file holds; all weights must be there and fit.
+
+    Parameters
+    ----------
+    model : takes the weights
+    path : a file written with `torch.save`, by leanset or by anybody else
+    """
+    content = read_checkpoint(path)
+    weights, wanted = weights_in(content), model.state_dict()
+    missing = sorted(wanted.keys() - weights.keys())
+    surplus = sorted(weights.keys() - wanted.keys())
+    wrong = [
+        f"{key} is {tuple(weights[key].shape)}, not {tuple(wanted[key].shape)}"
+        for key in sorted(wanted.keys() & weights.keys())
+        if weights[key].shape != wanted[key].shape
+    ]
+    problems = [*_listed("lacks", missing), *_listed("has the unknown", surplus), *wrong[:3]]
+    if problems:
+        raise InputError(f"{path}: does not fit this network: it {'; '.join(problems)}.")
+    model.load_state_dict(weights)
+    return {key: value for key, value in content.items() if key not in _WRAPPERS and not isinstance(value, Tensor)}
+
+
+def _listed(verb: str, keys: list[str]) -> list[str]:
+    if not keys:
+        return []
+    more = f" and {len(keys) - 3} more" if len(keys) > 3 else ""
+    return [f"{verb} {', '.join(keys[:3])}{more}"]

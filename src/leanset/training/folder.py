@@ -1,0 +1,86 @@
+"""The folder of one trained network: its settings, its weights, and what is needed to go on after an interruption."""
+
+import io
+import shutil
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import nn
+
+from leanset._errors import InputError, RunFolderError
+from leanset.runs import SETTINGS, Folder
+from leanset.training.checkpoint import load_weights, read_checkpoint
+from leanset.training.dynamics import Dynamics
+from leanset.training.history import EpochLog, history_csv
+from leanset.training.recorder import Epoch
+
+WEIGHTS, LAST, DYNAMICS, HISTORY, EPOCHS = "model.pt", "last.pt", "dynamics.npz", "history.csv", "epochs"
+
+
+class NetworkFolder(Folder):
+    """Checkpoints while a network is trained, and its files when it is finished."""
+
+    def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> None:
+        """Take the folder for a training with these settings; an earlier one with others is refused or replaced."""
+        if self.has(SETTINGS):
+            known = self.read_json(SETTINGS)
+            changed = sorted(key for key in known.keys() | identity.keys() if known.get(key) != identity.get(key))
+            if not changed:
+                return
+            if not overwrite:
+                raise RunFolderError(
+                    f"{self.path}: holds a network trained with other {', '.join(f'`{key}`' for key in changed)}; choose "
+                    "another output folder, or overwrite it (`--overwrite`)."
+                )
+            shutil.rmtree(self.path)
+        self.write_json(SETTINGS, identity)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the final weights are there (they are written last)."""
+        return self.has(WEIGHTS)
+
+    def keep_epoch(
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, history: list[EpochLog], pages: list[Epoch]
+    ) -> None:
+        """Keep all that the next epoch needs."""
+        if pages:
+            self.write_arrays(f"{EPOCHS}/{len(history):04d}.npz", **pages[-1])
+        logs = [asdict(log) for log in history]
+        self._write_tensors(LAST, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "history": logs})
+
+    def resume(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[list[EpochLog], list[Epoch]]:
+        """Load the last finished epoch into model and optimizer; empty lists if there is none."""
+        if not self.has(LAST):
+            return [], []
+        state = read_checkpoint(self.path / LAST)
+        try:
+            model.load_state_dict(state["model"])
+            optimizer.load_state_dict(state["optimizer"])
+            history = [EpochLog(**log) for log in state["history"]]
+        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+            raise InputError(f"{self.path / LAST}: does not fit this network: {error}") from None
+        names = [f"{EPOCHS}/{log.epoch:04d}.npz" for log in history]
+        return history, [self.read_arrays(name) for name in names if self.has(name)]
+
+    def finish(
+        self, model: nn.Module, history: tuple[EpochLog, ...], dynamics: Dynamics | None, about: dict[str, Any]
+    ) -> None:
+        """Write the final files, the weights last as the mark of a finished training, and drop the checkpoints."""
+        self.write_text(HISTORY, history_csv(history))
+        if dynamics is not None:
+            self.write_arrays(DYNAMICS, **{name: getattr(dynamics, name) for name in Dynamics.names()})
+        self._write_tensors(WEIGHTS, {"weights": model.state_dict(), **about})
+        (self.path / LAST).unlink(missing_ok=True)
+        shutil.rmtree(self.path / EPOCHS, ignore_errors=True)
+
+    def load(self, model: nn.Module) -> Dynamics | None:
+        """Load a finished network's weights and return its dynamics, if they were recorded."""
+        load_weights(model, self.path / WEIGHTS)
+        return Dynamics(**self.read_arrays(DYNAMICS)) if self.has(DYNAMICS) else None
+
+    def _write_tensors(self, name: str, content: dict[str, Any]) -> None:
+        buffer = io.BytesIO()
+        torch.save(content, buffer)
+        self.write_bytes(name, buffer.getvalue())

@@ -1,0 +1,60 @@
+"""Norm of each example's gradient with respect to all weights of a network: the GraNd score of Paul et al. 2021."""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad, vmap
+from torch.nn.functional import cross_entropy
+
+from leanset._arrays import Vector
+from leanset._progress import Advance
+from leanset.training.batches import Batches, steps_of
+from leanset.training.devices import torch_threads
+from leanset.training.outputs import logits_of
+
+
+def gradient_norms(
+    model: nn.Module,
+    data: Batches,
+    device: torch.device,
+    *,
+    batch_size: int = 64,
+    advance: Advance = lambda share: None,
+) -> Vector:
+    """Return ‖∇ loss_i‖₂ over all weights for every example, normalisation layers using their running statistics.
+
+    Parameters
+    ----------
+    model, data, device : the network, its inputs, and where it lives
+    batch_size : examples whose gradients are held at one time; memory grows with it times the size of the network
+    advance : told of progress
+    """
+    weights = {name: weight.detach() for name, weight in model.named_parameters() if weight.requires_grad}
+    fixed = {
+        name: value.detach()
+        for name, value in (*model.named_parameters(), *model.named_buffers())
+        if name not in weights
+    }
+
+    def loss(weights: dict[str, Tensor], image: Tensor, label: Tensor) -> Tensor:
+        logits = logits_of(functional_call(model, (weights, fixed), (image[None],)))
+        return cross_entropy(logits, label[None])
+
+    def norm(image: Tensor, label: Tensor) -> Tensor:
+        parts = grad(loss)(weights, image, label)
+        return torch.stack([part.square().sum() for part in parts.values()]).sum().sqrt()
+
+    each = vmap(norm, randomness="different")
+    norms = np.empty(len(data))
+    was_training = model.training
+    model.eval()
+    try:
+        with torch_threads():
+            done = 0
+            for batch in data.plain(steps_of(np.arange(len(data)), batch_size), device):
+                norms[batch.places.cpu().numpy()] = each(batch.inputs, batch.labels).double().cpu().numpy()
+                done += len(batch.labels)
+                advance(done / len(data))
+    finally:
+        model.train(was_training)
+    return norms

@@ -1,0 +1,22 @@
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EpochLog:
+    """Mean loss and share of correct answers in one epoch, on the augmented examples as they were trained on."""
+
+    epoch: int
+    loss: float
+    accuracy: float
+
+
+def history_csv(history: tuple[EpochLog, ...]) -> str:
+    r"""Write the epochs as CSV.
+
+    Examples
+    --------
+    >>> history_csv((EpochLog(1, 2.25, 0.125),))
+    'epoch,loss,accuracy\n1,2.250000,0.125000\n'
+    """
+    lines = [f"{log.epoch},{log.loss:.6f},{log.accuracy:.6f}" for log in history]
+    return "\n".join(["epoch,loss,accuracy", *lines, ""])

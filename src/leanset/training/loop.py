@@ -1,0 +1,176 @@
+"""One plain training loop.
+
+The order of the examples and their augmentation in epoch k follow from the seed and k alone, so a run that was
+interrupted goes on from its last finished epoch as if nothing had happened.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from leanset._arrays import Rows
+from leanset._errors import DivergenceError
+from leanset._progress import Advance, Reporter, Silent
+from leanset._rng import stream
+from leanset.training.batches import Batch, Batches, steps_of
+from leanset.training.devices import torch_threads
+from leanset.training.dynamics import Dynamics
+from leanset.training.folder import NetworkFolder
+from leanset.training.history import EpochLog
+from leanset.training.outputs import logits_of
+from leanset.training.recipe import Recipe
+from leanset.training.recorder import Epoch, Recorder, joined
+
+
+@dataclass(frozen=True)
+class Training:
+    """A trained network (on its device) and what was noted on the way."""
+
+    model: nn.Module
+    history: tuple[EpochLog, ...]
+    dynamics: Dynamics | None
+
+
+def train(
+    model: nn.Module,
+    data: Batches,
+    recipe: Recipe,
+    fabric: Fabric,
+    *,
+    seed: int = 0,
+    places: Rows | None = None,
+    record: bool = True,
+    folder: NetworkFolder | None = None,
+    reporter: Reporter | None = None,
+) -> Training:
+    """Train a network in place.
+
+    Parameters
+    ----------
+    model : the network; trained from the weights it has
+    data : its inputs
+    recipe : how
+    fabric : where (see `leanset.training.devices.fabric_for`)
+    seed : of order and augmentation
+    places : examples to train on; all if None
+    record : note each example's dynamics
+    folder : keep a checkpoint after each epoch there, and go on from one that is there
+    reporter : told of progress
+    """
+    places = np.arange(len(data)) if places is None else places
+    optimizer = torch.optim.SGD(
+        model.parameters(),
+        lr=recipe.lr,
+        momentum=recipe.momentum,
+        nesterov=recipe.nesterov,
+        weight_decay=recipe.weight_decay,
+    )
+    wrapped, optimizer = fabric.setup(model.to(memory_format=torch.channels_last), optimizer)  # type: ignore[call-overload]
+    recorder = Recorder(len(data), fabric.device) if record else None
+    pages: list[Epoch] = []
+    history: list[EpochLog] = []
+    if folder is not None:
+        history, pages = folder.resume(model, optimizer)
+    run = _Run(wrapped, optimizer, data, recipe, fabric, seed, places, recorder)
+    with (
+        torch_threads(),
+        (reporter or Silent()).stage(
+            f"Training on {len(places):,} examples", units=recipe.epochs * len(places), unit="images"
+        ) as advance,
+    ):
+        for epoch in range(len(history), recipe.epochs):
+            log = run.epoch(epoch, lambda share, epoch=epoch: advance((epoch + share) / recipe.epochs))  # type: ignore[misc]
+            history.append(log)
+            if recorder is not None:
+                pages.append(recorder.next_epoch(_together(fabric, recorder.notes)))
+            if folder is not None and fabric.is_global_zero:
+                folder.keep_epoch(model, optimizer, history, pages)
+    return Training(model, tuple(history), joined(pages) if pages else None)
+
+
+@dataclass
+class _Run:
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    data: Batches
+    recipe: Recipe
+    fabric: Fabric
+    seed: int
+    places: Rows
+    recorder: Recorder | None
+
+    def epoch(self, epoch: int, advance: Advance) -> EpochLog:
+        """Go once through the examples."""
+        self.model.train()
+        rng = stream(self.seed, "epoch", epoch)
+        steps = steps_of(rng.permutation(self.places), self.recipe.batch_size)
+        mine = [np.array_split(step, self.fabric.world_size)[self.fabric.global_rank] for step in steps]
+        total = torch.zeros(3, device=self.fabric.device)
+        with torch.random.fork_rng():
+            torch.manual_seed(int(rng.integers(2**31)))  # of dropout and the like
+            batches = self.data.training(mine, self.recipe, self.fabric.device, int(rng.integers(2**31)))
+            for nth, batch in enumerate(batches):
+                self._set_rate(self.recipe.rate_at(epoch * len(steps) + nth + 1, self.recipe.epochs * len(steps)))
+                total += self._step(batch)
+                advance((nth + 1) / len(steps))
+        loss, correct, seen = _summed(self.fabric, total).tolist()
+        if not np.isfinite(loss):
+            raise DivergenceError(
+                f"training diverged in epoch {epoch + 1}: the loss is {loss}. Lower the learning rate (now {self.recipe.lr:g})."
+            )
+        return EpochLog(epoch + 1, loss / seen, correct / seen)
+
+    def _step(self, batch: Batch) -> Tensor:
+        logits = logits_of(self.model(batch.inputs))
+        loss = cross_entropy(logits, batch.labels, label_smoothing=self.recipe.label_smoothing)
+        self.optimizer.zero_grad()
+        self.fabric.backward(loss)
+        self.optimizer.step()
+        if self.recorder is not None:
+            self.recorder.note(logits, batch.labels, batch.places)
+        size = len(batch.labels)
+        correct = (logits.detach().argmax(dim=1) == batch.labels).sum()
+        return torch.stack((loss.detach() * size, correct, correct.new_tensor(size)))
+
+    def _set_rate(self, rate: float) -> None:
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+
+
+def _summed(fabric: Fabric, values: Tensor) -> Tensor:
+    return fabric.all_reduce(values, reduce_op="sum") if fabric.world_size > 1 else values  # type: ignore[return-value]
+
+
+def _together(fabric: Fabric, notes: Tensor) -> Tensor:
+    """Join the notes of all processes; each example was seen by one of them."""
+    if fabric.world_size == 1:
+        return notes
+    seen = _summed(fabric, (~notes.isnan()).float())
+    return torch.where(seen > 0, _summed(fabric, notes.nan_to_num()), torch.nan)
+
+
+def predicted(model: nn.Module, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Tensor]]:
+    """Yield each batch with the network's logits, the network being as it is used, not trained."""
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode(), torch_threads():
+            for batch in batches:
+                yield batch, logits_of(model(batch.inputs)).float()
+    finally:
+        model.train(was_training)
+
+
+def accuracy(model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256) -> float:
+    """Return the share of examples whose largest logit is their label's."""
+    steps = steps_of(np.arange(len(data)), batch_size)
+    correct = sum(
+        int((logits.argmax(dim=1) == batch.labels).sum())
+        for batch, logits in predicted(model, data.plain(steps, device))
+    )
+    return correct / len(data)

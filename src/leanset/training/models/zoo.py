@@ -1,0 +1,55 @@
+from collections.abc import Callable
+
+from torch import nn
+
+from leanset._errors import InputError
+from leanset.training.models.lenet import LeNet
+from leanset.training.models.resnet import ResNet, basic_block, bottleneck_block
+from leanset.training.models.squeezenet import SqueezeNet
+
+_SMALL = (16, 32, 64)
+_LARGE = (64, 128, 256, 512)
+_LARGEST_SMALL_IMAGE = 64  # pixels up to which the stem must not shrink the image
+
+Builder = Callable[[int, int, str], nn.Module]  # classes, channels, stem
+
+MODELS: dict[str, Builder] = {
+    "lenet": lambda classes, channels, stem: LeNet(classes, channels),
+    "resnet8": lambda classes, channels, stem: ResNet(classes, channels, (1, 1, 1), _SMALL, stem=stem),
+    "resnet20": lambda classes, channels, stem: ResNet(classes, channels, (3, 3, 3), _SMALL, stem=stem),
+    "resnet18": lambda classes, channels, stem: ResNet(classes, channels, (2, 2, 2, 2), _LARGE, basic_block, stem=stem),
+    "resnet50": lambda classes, channels, stem: ResNet(
+        classes, channels, (3, 4, 6, 3), _LARGE, bottleneck_block, stem=stem
+    ),
+    "se-resnet20": lambda classes, channels, stem: ResNet(classes, channels, (3, 3, 3), _SMALL, stem=stem, gated=True),
+    "se-resnet18": lambda classes, channels, stem: ResNet(
+        classes, channels, (2, 2, 2, 2), _LARGE, stem=stem, gated=True
+    ),
+    "squeezenet": lambda classes, channels, stem: SqueezeNet(classes, channels, stem=stem),
+}
+
+
+def build_model(
+    name: str, classes: int, *, channels: int = 3, image_size: int | None = None, stem: str = "auto"
+) -> nn.Module:
+    """Build a network of the zoo, with random weights and a linear head called `fc`.
+
+    Parameters
+    ----------
+    name : one of `MODELS`
+    classes, channels : outputs, and channels of the images
+    image_size : pixels of the longer side; decides the stem when that is "auto"
+    stem : "small" (3×3 convolution), "large" (7×7 with stride 2, then pooling) or "auto"
+
+    Examples
+    --------
+    >>> sum(weights.numel() for weights in build_model("resnet20", 10, image_size=32).parameters())
+    272474
+    """
+    if name not in MODELS:
+        raise InputError(f"model {name!r} is unknown; choose from {', '.join(sorted(MODELS))}.")
+    if stem not in ("auto", "small", "large"):
+        raise InputError(f"`stem={stem!r}` must be 'auto', 'small' or 'large'.")
+    if stem == "auto":
+        stem = "small" if image_size is None or image_size <= _LARGEST_SMALL_IMAGE else "large"
+    return MODELS[name](classes, channels, stem)
