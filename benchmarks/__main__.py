@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks._record import Request, record
 from benchmarks._show import show
 
-NAMES = ("truth", "quality", "paper", "influence", "speed", "growth")
+NAMES = ("truth", "quality", "paper", "influence", "speed", "growth", "scores")
 ROOT = Path(__file__).resolve().parents[1]
 DATA = "../shared/data/cifar10_resnet20_head.npz"
 NO_PEER = (

@@ -1,3 +1,38 @@
+from leanset.scores.aum import AUM
+from leanset.scores.ccs import CCS
 from leanset.scores.contract import Evidence, Method, Score
+from leanset.scores.d2 import D2
+from leanset.scores.dual import DUAL
+from leanset.scores.dyn_unc import DynUnc
+from leanset.scores.el2n import EL2N
+from leanset.scores.forgetting import Forgetting
+from leanset.scores.grand import GraNd, LastLayerGraNd
+from leanset.scores.herding import Herding
+from leanset.scores.influence import InfluenceScore
+from leanset.scores.k_center import KCenterGreedy
+from leanset.scores.moderate import Moderate
+from leanset.scores.names import METHODS, method_named
+from leanset.scores.random import Random, StratifiedRandom
 
-__all__ = ["Evidence", "Method", "Score"]
+__all__ = [
+    "AUM",
+    "CCS",
+    "D2",
+    "DUAL",
+    "EL2N",
+    "METHODS",
+    "DynUnc",
+    "Evidence",
+    "Forgetting",
+    "GraNd",
+    "Herding",
+    "InfluenceScore",
+    "KCenterGreedy",
+    "LastLayerGraNd",
+    "Method",
+    "Moderate",
+    "Random",
+    "Score",
+    "StratifiedRandom",
+    "method_named",
+]

@@ -1,0 +1,42 @@
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import numpy as np
+
+from leanset._arrays import AnyArray, Matrix, Vector
+from leanset.scores.contract import Evidence
+
+Recorded = Literal["correct", "label_probability", "margin", "error_norm"]
+
+
+def seed_mean(evidence: Evidence, name: Recorded, value: Callable[[Matrix], Vector]) -> Vector:
+    """Return the mean over training runs of a number a row; NaN for rows that no run trained on.
+
+    Parameters
+    ----------
+    value : from the (epochs, n) record of one run to (n,)
+    """
+    total, runs = np.zeros(len(evidence)), np.zeros(len(evidence))
+    for record in evidence.dynamics or ():
+        trained = ~np.isnan(record.error_norm)
+        seen = trained.any(axis=0)
+        total[seen] += value(_without_gaps(getattr(record, name)[:, seen].astype(np.float64), trained[:, seen]))
+        runs[seen] += 1
+    return np.asarray(np.divide(total, runs, out=np.full(len(evidence), np.nan), where=runs > 0))
+
+
+def windows(record: Matrix, length: int) -> Iterator[Matrix]:
+    """Yield every window of `length` consecutive epochs; the whole record if it is shorter."""
+    length = min(length, len(record))
+    for start in range(len(record) - length + 1):
+        yield record[start : start + length]
+
+
+def _without_gaps(values: Matrix, trained: AnyArray) -> Matrix:
+    # A loader that drops its last, incomplete batch leaves a few examples out of an epoch: what was seen last stands
+    # until the example is seen again, and what was seen first stands for the epochs before.
+    if trained.all():
+        return values
+    epochs = np.arange(len(values))[:, None]
+    latest = np.maximum.accumulate(np.where(trained, epochs, -1), axis=0)
+    return np.take_along_axis(values, np.where(latest < 0, trained.argmax(axis=0), latest), axis=0)
