@@ -11,7 +11,8 @@ BARRED = {
     ("certify", "solve"),  # the checker may not lean on what it checks
     ("report", "pipeline"),
 }
-FOUNDATIONS = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__"}
+FRONT_DOORS = {"__init__", "torch"}  # re-export the rooms to users; no room may import them
+FOUNDATIONS = {path.stem for path in PACKAGE.glob("*.py")} - FRONT_DOORS
 
 
 def imported_modules(path):

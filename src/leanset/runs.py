@@ -25,6 +25,7 @@ SELECTION = "selection.parquet"
 CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
 FRONTIER = "frontier.csv"
+NETWORK = "network"  # sub-folder of a trained network, which outlives the prunings made from it
 STAGES = "stages"
 _IN_PROGRESS = f"{STAGES}/{SETTINGS}"
 _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
@@ -140,7 +141,7 @@ class RunFolder(Folder):
         """
         if self.path.exists() and not self.path.is_dir():
             raise RunFolderError(f"{self.path}: is a file, not a folder; choose another output folder.")
-        new = not (self.path.is_dir() and any(self.path.iterdir()))
+        new = not (self.path.is_dir() and any(item.name != NETWORK for item in self.path.iterdir()))
         if not new:
             self._check_same_run(identity, overwrite=overwrite)
         with explained(self.path, "create"):
@@ -181,8 +182,10 @@ class RunFolder(Folder):
         shutil.rmtree(self.path / STAGES, ignore_errors=True)
 
     def discard(self) -> None:
-        """Remove a folder that this run created and could not use."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        """Remove what a run wrote that was new here and cannot be finished; a trained network stays."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self.path.rmdir()  # unless something else lies there
 
     def has_stage(self, name: str) -> bool:
         """Whether a stage is finished."""

@@ -44,6 +44,13 @@ def solver_named(name: str | None, seconds: float | None, proposals: int | None,
     return kind(**given)
 
 
+def refuse_network_options(**given: object) -> None:
+    """Raise if options of a network were given for data that needs none."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"--{name} {value}: this source holds features, which are pruned without a network.")
+
+
 def balance_from(text: str | None) -> str | int | None:
     """Read `--class-balance`: proportional, none, or a whole number."""
     return int(text) if text is not None and re.fullmatch(r"\d+", text) else text

@@ -97,6 +97,19 @@ class HeadStatistics:
             gradient_norm=self.gradient_norm if gradient_norm is None else gradient_norm,
         )
 
+    def in_memory(self) -> "HeadStatistics":
+        """Return a copy that no longer needs its folder."""
+        held_out = self.validation and (np.array(self.validation[0]), np.array(self.validation[1]))
+        return replace(
+            self,
+            features=np.array(self.features),
+            logits=None if self.logits is None else np.array(self.logits),
+            head=None if self.head is None else np.array(self.head),
+            validation=held_out,
+            gradient_norm=None if self.gradient_norm is None else np.array(self.gradient_norm),
+            dynamics=tuple(record.take(np.arange(len(self))) for record in self.dynamics),
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything into a new folder."""
         folder = Path(path)

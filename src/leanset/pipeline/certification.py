@@ -66,6 +66,11 @@ def _notes(formulation: Formulation, answer: Evaluation, change: float) -> list[
         notes.append(
             "No validation data was given: there is no loss gap, and the bounds are for the loss on the training examples."
         )
+    if ground.start_head_distance is not None:
+        notes.append(
+            f"The head that was given lay {ground.start_head_distance:.4g} from the minimum of its own problem "
+            f"({ground.start_head_distance / ground.head_norm:.2%} of that norm); influences are taken at the minimum."
+        )
     if settings.formulation == "paper":
         notes.append(
             f"The paper's formulation predicts {answer.influence_change:.6g} and does not check it; "

@@ -49,9 +49,7 @@ class Ground:
         return float(np.linalg.norm(self.theta))
 
 
-def prepare_ground(
-    inputs: Inputs, settings: PruneSettings, constraints: Constraints, known: HeadFit | None
-) -> Ground:
+def prepare_ground(inputs: Inputs, settings: PruneSettings, constraints: Constraints, known: HeadFit | None) -> Ground:
     """Fit the head (unless it is known from an earlier run) and make the inverses ready."""
     design, validation, scaling = design_of(inputs.examples, standardize=settings.standardize)
     start = None if inputs.start is None else scaling.head_from_raw(inputs.start)

@@ -65,7 +65,9 @@ def inputs_from(
     """
     if isinstance(features, Examples | HeadStatistics):
         if labels is not None or validation is not None:
-            raise InputError(f"`{type(features).__name__}` brings its own labels and validation data; pass nothing beside it.")
+            raise InputError(
+                f"`{type(features).__name__}` brings its own labels and validation data; pass nothing beside it."
+            )
         examples = features if isinstance(features, Examples) else features.examples()
     else:
         if labels is None:

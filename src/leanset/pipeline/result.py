@@ -74,8 +74,8 @@ class PruneResult:
             raise missing_extra("A torch subset", "torch") from None
         if len(dataset) <= int(self.rows[-1]):
             raise InputError(
-                f"this data set has {len(dataset):,} items, but rows up to {int(self.rows[-1]):,} were pruned; pass the one that "
-                "was pruned."
+                f"this data set has {len(dataset):,} items, but rows up to {int(self.rows[-1]):,} were pruned; pass the one "
+                "that was pruned."
             )
         return Subset(dataset, self.kept.tolist())
 

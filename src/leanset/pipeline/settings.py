@@ -79,7 +79,9 @@ def _described(choice: Any) -> Any:
     """Write a choice with its options, which may be choices themselves, as plain values."""
     if not is_dataclass(choice) or isinstance(choice, type):
         return choice
-    return {"name": type(choice).__name__} | {item.name: _described(getattr(choice, item.name)) for item in fields(choice)}
+    return {"name": type(choice).__name__} | {
+        item.name: _described(getattr(choice, item.name)) for item in fields(choice)
+    }
 
 
 def checked_budget(n: int, **given: float | None) -> Budget:

@@ -70,8 +70,8 @@ def _parts(item: Any) -> tuple[Tensor, Tensor]:
         if isinstance(inputs, Tensor) and isinstance(labels, Tensor):
             return inputs, labels
         raise InputError(
-            f"the data set's items have {', '.join(map(repr, item))}; leanset looks for an input under {', '.join(_INPUTS)} and a "
-            f"label under {', '.join(_LABELS)}."
+            f"the data set's items have {', '.join(map(repr, item))}; leanset looks for an input under {', '.join(_INPUTS)} "
+            f"and a label under {', '.join(_LABELS)}."
         )
     if (
         isinstance(item, tuple | list)

@@ -12,10 +12,11 @@ from leanset._errors import InputError, RunFolderError
 from leanset.runs import SETTINGS, Folder
 from leanset.training.checkpoint import load_weights, read_checkpoint
 from leanset.training.dynamics import Dynamics
-from leanset.training.history import EpochLog, history_csv
+from leanset.training.history import EpochLog, history_csv, history_from_csv
 from leanset.training.recorder import Epoch
 
-WEIGHTS, LAST, DYNAMICS, HISTORY, EPOCHS = "model.pt", "last.pt", "dynamics.npz", "history.csv", "epochs"
+WEIGHTS, EARLY, LAST = "model.pt", "early.pt", "last.pt"
+DYNAMICS, HISTORY, EPOCHS = "dynamics.npz", "history.csv", "epochs"
 
 
 class NetworkFolder(Folder):
@@ -50,6 +51,10 @@ class NetworkFolder(Folder):
         logs = [asdict(log) for log in history]
         self._write_tensors(LAST, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "history": logs})
 
+    def keep_early(self, model: nn.Module) -> None:
+        """Keep the weights of an early epoch, which some scores are taken at."""
+        self._write_tensors(EARLY, {"weights": model.state_dict()})
+
     def resume(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[list[EpochLog], list[Epoch]]:
         """Load the last finished epoch into model and optimizer; empty lists if there is none."""
         if not self.has(LAST):
@@ -75,10 +80,11 @@ class NetworkFolder(Folder):
         (self.path / LAST).unlink(missing_ok=True)
         shutil.rmtree(self.path / EPOCHS, ignore_errors=True)
 
-    def load(self, model: nn.Module) -> Dynamics | None:
-        """Load a finished network's weights and return its dynamics, if they were recorded."""
+    def load(self, model: nn.Module) -> tuple[Dynamics | None, tuple[EpochLog, ...]]:
+        """Load a finished network's weights; return its dynamics, if they were recorded, and its history."""
         load_weights(model, self.path / WEIGHTS)
-        return Dynamics(**self.read_arrays(DYNAMICS)) if self.has(DYNAMICS) else None
+        dynamics = Dynamics(**self.read_arrays(DYNAMICS)) if self.has(DYNAMICS) else None
+        return dynamics, history_from_csv(self.read_text(HISTORY))
 
     def _write_tensors(self, name: str, content: dict[str, Any]) -> None:
         buffer = io.BytesIO()

@@ -20,3 +20,9 @@ def history_csv(history: tuple[EpochLog, ...]) -> str:
     """
     lines = [f"{log.epoch},{log.loss:.6f},{log.accuracy:.6f}" for log in history]
     return "\n".join(["epoch,loss,accuracy", *lines, ""])
+
+
+def history_from_csv(text: str) -> tuple[EpochLog, ...]:
+    """Read what `history_csv` wrote."""
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    return tuple(EpochLog(int(epoch), float(loss), float(accuracy)) for epoch, loss, accuracy in rows)

@@ -89,6 +89,8 @@ def train(
             if recorder is not None:
                 pages.append(recorder.next_epoch(_together(fabric, recorder.notes)))
             if folder is not None and fabric.is_global_zero:
+                if epoch + 1 == recipe.early_epoch:
+                    folder.keep_early(model)
                 folder.keep_epoch(model, optimizer, history, pages)
     return Training(model, tuple(history), joined(pages) if pages else None)
 

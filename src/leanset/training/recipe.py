@@ -67,6 +67,11 @@ class Recipe:
         share = min(1.0, (step - rising) / max(steps - rising, 1))
         return self.lr * (1 - share if self.decay == "linear" else 0.5 * (1 + math.cos(math.pi * share)))
 
+    @property
+    def early_epoch(self) -> int:
+        """After which epoch early weights are kept: a tenth of the way, 20 of the paper's 200."""
+        return max(1, round(self.epochs / 10))
+
     def with_changes(self, **changes: Any) -> "Recipe":
         """Return the recipe with the given (not None) options changed."""
         return replace(self, **{name: value for name, value in changes.items() if value is not None})

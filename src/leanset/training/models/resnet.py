@@ -1,10 +1,9 @@
 """Residual networks (He et al. 2016), with squeeze-and-excitation (Hu et al. 2018) if wanted.
 
 One class for all: the ImageNet family (four stages, 64 to 512 channels) and the CIFAR family (three stages, 16 to 64),
-each with a stem for large images (7×7, stride 2, pooling) or for small ones (3×3).
+each with a stem for large images (7×7, stride 2, pooling) or for small ones (3×3). Layers are named as in torchvision
+(conv1, bn1, layer1.0.conv1, ..., downsample, fc), so that its ResNet-18 and ResNet-50 weights load as they are.
 """
-
-from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -31,48 +30,39 @@ class SqueezeExcite(nn.Module):
 
 
 class Block(nn.Module):
-    """A residual branch and its shortcut."""
+    """A residual branch and its shortcut.
 
-    def __init__(self, inputs: int, outputs: int, stride: int, branch: nn.Sequential, *, gated: bool) -> None:
+    Parameters
+    ----------
+    inputs, width, stride : channels that come in, channels inside, and by how much the maps shrink
+    wide : False for two 3×3 convolutions, True for the bottleneck of 1×1, 3×3 and 1×1 with four times as many channels
+    gated : with squeeze-and-excitation
+    """
+
+    def __init__(self, inputs: int, width: int, stride: int, *, wide: bool, gated: bool) -> None:
         super().__init__()
-        self.branch = branch
-        self.gate = SqueezeExcite(outputs) if gated else nn.Identity()
-        plain = inputs == outputs and stride == 1
-        self.shortcut = (
-            nn.Identity() if plain else nn.Sequential(conv(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs))
+        shapes = ((1, 1, width), (3, stride, width), (1, 1, 4 * width)) if wide else ((3, stride, width), (3, 1, width))
+        self.depth, self.outputs, before = len(shapes), shapes[-1][2], inputs
+        for nth, (kernel, step, after) in enumerate(shapes, start=1):
+            self.add_module(f"conv{nth}", conv(before, after, kernel, step))
+            self.add_module(f"bn{nth}", nn.BatchNorm2d(after))
+            before = after
+        self.gate = SqueezeExcite(self.outputs) if gated else nn.Identity()
+        same = inputs == self.outputs and stride == 1
+        self.downsample = (
+            nn.Identity()
+            if same
+            else nn.Sequential(conv(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs))
         )
 
     def forward(self, x: Tensor) -> Tensor:
         """Return relu(branch + shortcut)."""
-        return relu(self.gate(self.branch(x)) + self.shortcut(x))
-
-
-def basic_block(inputs: int, width: int, stride: int, *, gated: bool) -> tuple[Block, int]:
-    """Return two 3×3 convolutions and the number of channels they give."""
-    branch = nn.Sequential(
-        conv(inputs, width, 3, stride),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-        conv(width, width, 3),
-        nn.BatchNorm2d(width),
-    )
-    return Block(inputs, width, stride, branch, gated=gated), width
-
-
-def bottleneck_block(inputs: int, width: int, stride: int, *, gated: bool) -> tuple[Block, int]:
-    """Return 1×1, 3×3 and 1×1 convolutions and the number of channels they give."""
-    outputs = 4 * width
-    branch = nn.Sequential(
-        conv(inputs, width, 1),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-        conv(width, width, 3, stride),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-        conv(width, outputs, 1),
-        nn.BatchNorm2d(outputs),
-    )
-    return Block(inputs, outputs, stride, branch, gated=gated), outputs
+        branch = x
+        for nth in range(1, self.depth + 1):
+            branch = getattr(self, f"bn{nth}")(getattr(self, f"conv{nth}")(branch))
+            if nth < self.depth:
+                branch = relu(branch)
+        return relu(self.gate(branch) + self.downsample(x))
 
 
 class ResNet(nn.Module):
@@ -82,9 +72,8 @@ class ResNet(nn.Module):
     ----------
     classes, channels : outputs, and channels of the images
     depths, widths : blocks and channels of each stage
-    block : `basic_block` or `bottleneck_block`
     stem : "small" for images of up to 64 pixels, "large" for more
-    gated : with squeeze-and-excitation
+    wide, gated : kind of block, see `Block`
     """
 
     def __init__(
@@ -93,26 +82,24 @@ class ResNet(nn.Module):
         channels: int,
         depths: tuple[int, ...],
         widths: tuple[int, ...],
-        block: Callable[..., tuple[Block, int]] = basic_block,
         *,
         stem: str,
+        wide: bool = False,
         gated: bool = False,
     ) -> None:
         super().__init__()
-        width = widths[0]
-        large = stem == "large"
-        self.stem = nn.Sequential(
-            conv(channels, width, 7, 2) if large else conv(channels, width, 3),
-            nn.BatchNorm2d(width),
-            nn.ReLU(),
-            nn.MaxPool2d(3, 2, padding=1) if large else nn.Identity(),
-        )
-        blocks: list[Block] = []
-        for stage, (depth, stage_width) in enumerate(zip(depths, widths, strict=True)):
+        width, large = widths[0], stem == "large"
+        self.conv1 = conv(channels, width, 7, 2) if large else conv(channels, width, 3)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.pool = nn.MaxPool2d(3, 2, padding=1) if large else nn.Identity()
+        self.stages = len(depths)
+        for stage, (depth, stage_width) in enumerate(zip(depths, widths, strict=True), start=1):
+            blocks = []
             for nth in range(depth):
-                made, width = block(width, stage_width, 2 if stage and nth == 0 else 1, gated=gated)
-                blocks.append(made)
-        self.blocks = nn.Sequential(*blocks)
+                stride = 2 if stage > 1 and nth == 0 else 1
+                blocks.append(Block(width, stage_width, stride, wide=wide, gated=gated))
+                width = blocks[-1].outputs
+            self.add_module(f"layer{stage}", nn.Sequential(*blocks))
         self.fc = nn.Linear(width, classes)
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
@@ -120,5 +107,8 @@ class ResNet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the logits."""
-        logits: Tensor = self.fc(self.blocks(self.stem(images)).mean(dim=(2, 3)))
+        maps = self.pool(relu(self.bn1(self.conv1(images))))
+        for stage in range(1, self.stages + 1):
+            maps = getattr(self, f"layer{stage}")(maps)
+        logits: Tensor = self.fc(maps.mean(dim=(2, 3)))
         return logits

@@ -4,7 +4,7 @@ from torch import nn
 
 from leanset._errors import InputError
 from leanset.training.models.lenet import LeNet
-from leanset.training.models.resnet import ResNet, basic_block, bottleneck_block
+from leanset.training.models.resnet import ResNet
 from leanset.training.models.squeezenet import SqueezeNet
 
 _SMALL = (16, 32, 64)
@@ -17,10 +17,8 @@ MODELS: dict[str, Builder] = {
     "lenet": lambda classes, channels, stem: LeNet(classes, channels),
     "resnet8": lambda classes, channels, stem: ResNet(classes, channels, (1, 1, 1), _SMALL, stem=stem),
     "resnet20": lambda classes, channels, stem: ResNet(classes, channels, (3, 3, 3), _SMALL, stem=stem),
-    "resnet18": lambda classes, channels, stem: ResNet(classes, channels, (2, 2, 2, 2), _LARGE, basic_block, stem=stem),
-    "resnet50": lambda classes, channels, stem: ResNet(
-        classes, channels, (3, 4, 6, 3), _LARGE, bottleneck_block, stem=stem
-    ),
+    "resnet18": lambda classes, channels, stem: ResNet(classes, channels, (2, 2, 2, 2), _LARGE, stem=stem),
+    "resnet50": lambda classes, channels, stem: ResNet(classes, channels, (3, 4, 6, 3), _LARGE, stem=stem, wide=True),
     "se-resnet20": lambda classes, channels, stem: ResNet(classes, channels, (3, 3, 3), _SMALL, stem=stem, gated=True),
     "se-resnet18": lambda classes, channels, stem: ResNet(
         classes, channels, (2, 2, 2, 2), _LARGE, stem=stem, gated=True

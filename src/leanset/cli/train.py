@@ -1,0 +1,83 @@
+import numpy as np
+
+from leanset._errors import InputError
+from leanset._progress import reporter_for
+from leanset.cli import options, show
+from leanset.cli.guard import guarded
+from leanset.cli.sources import network_settings, opened, row_numbers
+from leanset.data import Images
+
+
+@guarded
+def train(
+    source: options.Source,
+    model: options.Model = None,
+    subset: options.Subset = None,
+    out: options.NetworkOut = None,
+    preset: options.Preset = "fast",
+    epochs: options.Epochs = None,
+    batch_size: options.BatchSize = None,
+    lr: options.Rate = None,
+    weight_decay: options.WeightDecay = None,
+    seed: options.Seed = 0,
+    stem: options.Stem = "auto",
+    device: options.Device = "auto",
+    devices: options.Devices = 1,
+    overwrite: options.Overwrite = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
+    on_bad_image: options.OnBadImage = "stop",
+    image_size: options.ImageSize = None,
+    label_column: options.LabelColumn = None,
+    image_column: options.ImageColumn = None,
+) -> None:
+    """Train a network, on all images or on those that a run kept, and test it on the held-out ones."""
+    progress = False if quiet or as_json else None
+    data = opened(
+        source,
+        on_bad_image=on_bad_image,
+        image_size=image_size,
+        label_column=label_column,
+        image_column=image_column,
+        progress=progress,
+    )
+    if not isinstance(data, Images):
+        raise InputError(f"{source}: holds features; `leanset train` trains networks on images.")
+    network = network_settings(
+        model=model,
+        checkpoint=None,
+        head=None,
+        stem=stem,
+        preset=preset,
+        epochs=epochs,
+        batch_size=batch_size,
+        lr=lr,
+        weight_decay=weight_decay,
+        runs=1,
+        device=device,
+        devices=devices,
+        mean=None,
+        deviation=None,
+        seed=seed,
+    )
+    from leanset.pipeline.network import trained_network
+
+    places = None
+    if subset is not None:
+        rows = np.unique(row_numbers("--subset", subset))
+        places = np.searchsorted(data.rows, rows)
+        unknown = (places == len(data)) | (data.rows[np.minimum(places, len(data) - 1)] != rows)
+        if unknown.any() or not len(rows):
+            raise InputError(
+                f"--subset {subset}: {int(unknown.sum())} of {len(rows)} rows are not in this source of {len(data):,} images."
+            )
+    with reporter_for(progress) as reporter:
+        training, accuracy = trained_network(
+            data, network, places=places, out=out, overwrite=overwrite, reporter=reporter
+        )
+    last = training.history[-1]
+    if as_json:
+        values = {"examples": len(data) if places is None else len(places), "held_out_accuracy": accuracy}
+        show.show_json(values | {"epochs": last.epoch, "train_loss": last.loss, "train_accuracy": last.accuracy})
+    elif not quiet:
+        show.show_training(training.history, accuracy, None if out is None else str(out))

@@ -1,0 +1,265 @@
+"""From images to head statistics: train a network or take a checkpoint, show it all examples, keep what is needed.
+
+Inside the run folder, `network/` holds the trained network(s) and `network/head/` the statistics; each is kept as soon
+as it is finished, so that another budget or method in the same folder starts from there.
+"""
+
+import hashlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from leanset._arrays import Rows, Vector
+from leanset._errors import InputError
+from leanset._progress import Reporter, part_of
+from leanset._rng import stream
+from leanset.data.images import Images
+from leanset.head.capture import capture_head, weights_of
+from leanset.head.locate import find_head
+from leanset.head.statistics import ABOUT, HeadStatistics
+from leanset.runs import NETWORK
+from leanset.scores import Method
+from leanset.training.batches import ImageBatches, PixelScale
+from leanset.training.checkpoint import load_weights
+from leanset.training.devices import fabric_for
+from leanset.training.dynamics import Dynamics
+from leanset.training.folder import EARLY, NetworkFolder
+from leanset.training.gradients import gradient_norms
+from leanset.training.loop import Training, accuracy, train
+from leanset.training.models import build_model
+from leanset.training.recipe import Recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings:
+    """Which network, and how it comes to its weights.
+
+    Attributes
+    ----------
+    model, stem : of the zoo
+    recipe : how it is trained; its weight decay is the head's l2 even with a checkpoint
+    seed : of the weights, the order and the augmentation
+    runs : trainings with different seeds, for scores that average over them
+    checkpoint : weights to take instead of training
+    head : name of the head; the last linear layer if None
+    scale : how pixels become numbers; measured on the data if None
+    device, devices : where
+    """
+
+    model: str
+    recipe: Recipe
+    seed: int = 0
+    stem: str = "auto"
+    runs: int = 1
+    checkpoint: Path | None = None
+    head: str | None = None
+    scale: PixelScale | None = None
+    device: str = "auto"
+    devices: int = 1
+
+    def __post_init__(self) -> None:
+        if self.runs < 1 or self.devices < 1:
+            raise InputError(f"`runs={self.runs}` and `devices={self.devices}` must be at least 1.")
+        if self.checkpoint is not None and self.runs > 1:
+            raise InputError("a checkpoint is one network; several runs would have to be trained. Drop one of the two.")
+
+    def untrained(self, images: Images, nth: int = 0) -> nn.Module:
+        """Build the network of the nth run with its random weights."""
+        with torch.random.fork_rng():
+            torch.manual_seed(int(stream(self.seed + nth, "weights").integers(2**31)))
+            return build_model(
+                self.model,
+                len(images.classes),
+                channels=images.channels,
+                image_size=max(images.size),
+                stem=self.stem,
+            )
+
+    def check_can_serve(self, method: Method | None) -> bool:
+        """Raise if a method needs what a checkpoint cannot tell; return whether it needs the network's gradients."""
+        needs = () if method is None else method.needs
+        if self.checkpoint is not None and "dynamics" in needs:
+            assert method is not None
+            raise InputError(
+                f"`--method {method.name}` needs the dynamics of a training, which a checkpoint does not tell; leave "
+                "--checkpoint out to have the network trained."
+            )
+        return "gradient_norm" in needs
+
+
+def network_statistics(
+    images: Images,
+    settings: NetworkSettings,
+    *,
+    gradients: bool = False,
+    out: Path | None = None,
+    overwrite: bool = False,
+    reporter: Reporter,
+) -> HeadStatistics:
+    """Return what leanset needs to know of a network on some images.
+
+    Parameters
+    ----------
+    images : the data; held-out images become validation data
+    settings : the network
+    gradients : also measure the whole network's gradient of each example (GraNd)
+    out : run folder; trained networks and statistics are kept in it, and taken from it if they are there
+    overwrite : replace a network with other settings that lies there
+    reporter : told of progress
+    """
+    if out is None:
+        with tempfile.TemporaryDirectory() as folder:
+            made = _Making(images, settings, Path(folder), overwrite, reporter).statistics(gradients)
+            return made.in_memory()
+    return _Making(images, settings, out / NETWORK, overwrite, reporter).statistics(gradients)
+
+
+def trained_network(
+    images: Images,
+    settings: NetworkSettings,
+    *,
+    places: Rows | None = None,
+    out: Path | None = None,
+    overwrite: bool = False,
+    reporter: Reporter,
+) -> tuple[Training, float | None]:
+    """Train one network, on some of the images if `places` are given; return it and its accuracy on the held-out ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        making = _Making(images, settings, out or Path(folder), overwrite, reporter, places)
+        training = making.network(0)
+        with reporter.stage("Testing"):
+            return training, making.held_out_accuracy(training.model)
+
+
+class _Making:
+    def __init__(
+        self,
+        images: Images,
+        settings: NetworkSettings,
+        path: Path,
+        overwrite: bool,
+        reporter: Reporter,
+        places: Rows | None = None,
+    ) -> None:
+        self.images, self.settings, self.path = images, settings, path
+        self.overwrite, self.reporter, self.places = overwrite, reporter, places
+        self.fabric = fabric_for(settings.device, settings.devices)
+        if settings.devices > 1:
+            self.fabric.launch()
+        self.data = ImageBatches(images, settings.scale)
+
+    def statistics(self, gradients: bool) -> HeadStatistics:
+        """Train or load, capture, and measure gradients, each unless it is there."""
+        trainings = [self.network(nth) for nth in range(self.settings.runs)]
+        if not self.fabric.is_global_zero:
+            raise SystemExit(0)  # the other processes were needed for training only
+        store = self.path / "head"
+        if not (store / ABOUT).is_file():
+            records = tuple(training.dynamics for training in trainings if training.dynamics is not None)
+            self._captured(trainings[0].model, store, records).save(store)
+        statistics = HeadStatistics.load(store)
+        if gradients and statistics.gradient_norm is None:
+            statistics = statistics.with_evidence(gradient_norm=self._gradient_norm())
+            statistics.save(store)
+        return statistics
+
+    def network(self, nth: int) -> Training:
+        """Return the nth network: trained, found finished in its folder, or from the checkpoint."""
+        settings = self.settings
+        folder = NetworkFolder(self.path if nth == 0 else self.path / f"run-{nth}")
+        model = settings.untrained(self.images, nth)
+        if self.fabric.is_global_zero:
+            folder.open(self._identity(nth), overwrite=self.overwrite)
+        self.fabric.barrier()
+        if settings.checkpoint is not None:
+            load_weights(model, settings.checkpoint)
+            return Training(self.fabric.to_device(model), (), None)
+        if folder.is_finished:
+            dynamics, history = folder.load(model)
+            return Training(self.fabric.to_device(model), history, dynamics)
+        training = train(
+            model,
+            self.data,
+            settings.recipe,
+            self.fabric,
+            seed=settings.seed + nth,
+            places=self.places,
+            folder=folder,
+            reporter=self.reporter,
+        )
+        if self.fabric.is_global_zero:
+            folder.finish(training.model, training.history, training.dynamics, self._about())
+        return training
+
+    def held_out_accuracy(self, model: nn.Module) -> float | None:
+        """Return the share of held-out images that a network gets right; None without such images."""
+        if self.images.held_out is None:
+            return None
+        return accuracy(model, ImageBatches(self.images.held_out, self.data.scale), self.fabric.device)
+
+    def _captured(self, model: nn.Module, store: Path, dynamics: tuple[Dynamics, ...]) -> HeadStatistics:
+        images, held_out, device = self.images, self.images.held_out, self.fabric.device
+        with self.reporter.stage("Capturing the head", units=len(images), unit="images") as advance:
+            seen = capture_head(model, self.data, device, head=self.settings.head, store=store, advance=advance)
+        validation = None
+        if held_out is not None:
+            data = ImageBatches(held_out, self.data.scale)
+            with self.reporter.stage("Capturing the held-out images", units=len(held_out), unit="images") as advance:
+                other = capture_head(
+                    model, data, device, head=self.settings.head, store=store, prefix="val_", advance=advance
+                )
+            validation = other.features, other.labels
+        return HeadStatistics(
+            features=seen.features,
+            labels=seen.labels,
+            classes=images.classes,
+            logits=seen.logits,
+            head=weights_of(find_head(model, self.settings.head)[1]),
+            weight_decay=self.settings.recipe.weight_decay,
+            validation=validation,
+            rows=images.rows if images.unreadable else None,
+            dynamics=dynamics,
+        )
+
+    def _gradient_norm(self) -> Vector:
+        """Average over the runs, each as it was early in its training, where the score tells examples apart."""
+        norms, runs = np.zeros(len(self.images)), self.settings.runs
+        with self.reporter.stage("Gradient of every example", units=runs * len(self.images), unit="images") as advance:
+            for nth in range(runs):
+                folder = NetworkFolder(self.path if nth == 0 else self.path / f"run-{nth}")
+                model = self.settings.untrained(self.images, nth)
+                load_weights(model, self.settings.checkpoint or folder.path / EARLY)
+                self.fabric.to_device(model)
+                norms += gradient_norms(model, self.data, self.fabric.device, advance=part_of(advance, nth, runs))
+        return norms / runs
+
+    def _identity(self, nth: int) -> dict[str, Any]:
+        settings = self.settings
+        trained: dict[str, Any] = {"recipe": settings.recipe.to_dict(), "seed": settings.seed + nth}
+        if settings.checkpoint is not None:
+            trained = {"checkpoint": _digest(settings.checkpoint), "weight_decay": settings.recipe.weight_decay}
+        subset = None if self.places is None else hashlib.sha256(self.places.tobytes()).hexdigest()
+        return self._about() | trained | {"data": self.images.identity, "head": settings.head, "subset": subset}
+
+    def _about(self) -> dict[str, Any]:
+        scale = self.data.scale
+        return {
+            "network": self.settings.model,
+            "stem": self.settings.stem,
+            "classes": list(self.images.classes),
+            "mean": list(scale.mean),
+            "deviation": list(scale.deviation),
+        }
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}.") from None
