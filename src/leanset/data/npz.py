@@ -7,6 +7,7 @@ import numpy as np
 from leanset._arrays import AnyArray
 from leanset._errors import InputError
 from leanset.data.examples import Examples, checked_examples
+from leanset.data.limits import refuse_beyond_memory
 
 _KEYS = "`features`, `labels` and, if wanted, both `val_features` and `val_labels`"
 
@@ -59,9 +60,4 @@ def _arrays_in(path: str) -> dict[str, AnyArray]:
 def _refuse_bomb(path: str) -> None:
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-    ask = getattr(os, "sysconf", None)  # not on every system; there, reading fails with MemoryError instead
-    memory = ask("SC_PAGE_SIZE") * ask("SC_PHYS_PAGES") if ask else unpacked
-    if unpacked > memory:
-        raise InputError(
-            f"{path}: unpacks to {unpacked / 2**30:.0f} GiB, more than this machine's {memory / 2**30:.0f} GiB."
-        )
+    refuse_beyond_memory(unpacked, path, "unpacks to")
