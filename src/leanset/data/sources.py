@@ -6,15 +6,19 @@ from leanset._errors import InputError
 from leanset._progress import Advance
 from leanset.data.cifar import read_cifar10, read_cifar100
 from leanset.data.examples import Examples
+from leanset.data.folder import read_folder
 from leanset.data.idx import read_idx
 from leanset.data.images import Images
 from leanset.data.npz import read_npz_source
 from leanset.data.reading import DEFAULT_MEMORY, OnBad, Reading
+from leanset.data.tiny_imagenet import read_tiny_imagenet
 
 READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
     "cifar10": read_cifar10,
     "cifar100": read_cifar100,
+    "tiny-imagenet": read_tiny_imagenet,
     "idx": read_idx,
+    "folder": read_folder,
     "npz": read_npz_source,
 }
 _BARE_ENDINGS = {".npz": "npz", ".parquet": "parquet"}
