@@ -7,9 +7,11 @@ from leanset._progress import Advance
 from leanset.data.cifar import read_cifar10, read_cifar100
 from leanset.data.examples import Examples
 from leanset.data.folder import read_folder
+from leanset.data.hf import read_hf
 from leanset.data.idx import read_idx
 from leanset.data.images import Images
 from leanset.data.npz import read_npz_source
+from leanset.data.parquet import read_parquet
 from leanset.data.reading import DEFAULT_MEMORY, OnBad, Reading
 from leanset.data.tiny_imagenet import read_tiny_imagenet
 
@@ -20,6 +22,8 @@ READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
     "idx": read_idx,
     "folder": read_folder,
     "npz": read_npz_source,
+    "parquet": read_parquet,
+    "hf": read_hf,
 }
 _BARE_ENDINGS = {".npz": "npz", ".parquet": "parquet"}
 
