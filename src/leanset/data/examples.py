@@ -1,11 +1,11 @@
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError
+from leanset.data.labels import coded_labels, codes_among
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def checked_examples(
     ('cat', 'dog')
     """
     matrix = _checked_features(features, "features")
-    codes, classes = _coded_labels(labels, len(matrix))
+    codes, classes = coded_labels(labels, len(matrix))
     held_out = None
     if validation is not None:
         if not isinstance(validation, tuple | list) or len(validation) != 2:
@@ -94,97 +94,9 @@ def _checked_features(features: ArrayLike, name: str) -> AnyArray:
     return matrix
 
 
-def _coded_labels(labels: ArrayLike, examples: int) -> tuple[Rows, tuple[str, ...]]:
-    values = _checked_label_array(labels, examples, "labels", "features")
-    if values.dtype.kind in "US":
-        names, codes = np.unique(values, return_inverse=True)
-        classes = tuple(map(str, names))
-    else:
-        codes = values.astype(np.int64)
-        classes = tuple(map(str, range(_class_count(codes))))
-    if len(classes) < 2:
-        raise InputError(f"`labels` must name at least two classes; every example is of class {classes[0]!r}.")
-    return codes.astype(np.int64), classes
-
-
-def _class_count(codes: Rows) -> int:
-    lowest, highest = int(codes.min()), int(codes.max())
-    if lowest < 0:
-        raise InputError(
-            f"`labels` must be numbered 0..C-1; got {lowest} at row {int(np.argmin(codes))}. Drop unlabelled rows first."
-        )
-    if highest >= len(codes):
-        raise InputError(
-            f"`labels` go up to {highest}, which means {highest + 1} classes, but there are only {len(codes)} examples; "
-            "there must be at least one example of each class 0..C-1."
-        )
-    gaps = np.flatnonzero(np.bincount(codes) == 0)
-    if len(gaps):
-        raise InputError(
-            f"`labels` must be numbered 0..C-1 without gaps; the highest is {highest} but {len(gaps)} numbers never occur "
-            f"(first: {int(gaps[0])}). Pass strings to have classes mapped for you."
-        )
-    return highest + 1
-
-
-def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_name: str) -> AnyArray:
-    try:
-        values = np.asarray(labels)
-    except ValueError:
-        raise InputError(f"`{name}` must be one flat list of labels.") from None
-    if values.ndim != 1 or len(values) != examples:
-        raise InputError(
-            f"`{name}` must hold one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
-        )
-    if values.dtype.kind == "O" and all(isinstance(value, int | np.integer) for value in values):
-        values = values.astype(np.int64)  # as data frames hand integers out
-    if values.dtype.kind == "O":
-        return _strings_from_objects(values, name)
-    if values.dtype.kind == "f":
-        broken = ~np.isfinite(values)
-        if broken.any():
-            raise InputError(
-                f"`{name}` has {int(broken.sum()):,} missing (non-finite) labels, first at row {int(np.argmax(broken))}."
-            )
-        broken = values != np.floor(values)
-        if broken.any():
-            row = int(np.argmax(broken))
-            raise InputError(f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}.")
-    elif values.dtype.kind not in "iubUS":
-        raise InputError(f"`{name}` must be integers 0..C-1 or strings; got dtype {values.dtype}.")
-    if values.dtype.kind == "S":
-        try:
-            return np.char.decode(values, "utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"`{name}` are bytes that are not UTF-8 text: {error}.") from None
-    return values
-
-
-def _strings_from_objects(values: AnyArray, name: str) -> AnyArray:
-    for row, value in enumerate(values):
-        if not isinstance(value, str):
-            what = "missing" if _is_missing(value) else f"{value!r}"
-            raise InputError(f"`{name}` must be all integers or all strings; row {row} is {what}.")
-    return values.astype(str)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value  # NaN is the only value that differs from itself
-
-
 def _checked_validation(features: ArrayLike, labels: ArrayLike, width: int, classes: tuple[str, ...]) -> Examples:
     matrix = _checked_features(features, "val_features")
     if matrix.shape[1] != width:
         raise InputError(f"`val_features` must have the {width} columns of `features`; got {matrix.shape[1]}.")
-    values = _checked_label_array(labels, len(matrix), "val_labels", "val_features")
-    texts = values if values.dtype.kind == "U" else values.astype(np.int64).astype(str)
-    order = np.argsort(classes)
-    place = np.minimum(np.searchsorted(np.array(classes)[order], texts), len(classes) - 1)
-    codes = order[place]
-    unknown = np.array(classes)[codes] != texts
-    if unknown.any():
-        row = int(np.argmax(unknown))
-        raise InputError(
-            f"`val_labels` row {row} is {str(texts[row])!r}, which does not occur among the {len(classes)} classes of `labels`."
-        )
-    return Examples(matrix, codes.astype(np.int64), classes)
+    codes = codes_among(classes, labels, len(matrix), "val_labels", "val_features")
+    return Examples(matrix, codes, classes)

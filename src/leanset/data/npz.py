@@ -7,8 +7,12 @@ import numpy as np
 from leanset._arrays import AnyArray
 from leanset._errors import InputError
 from leanset.data.examples import Examples, checked_examples
+from leanset.data.images import Images, PixelArray
+from leanset.data.labels import coded_labels, codes_among
+from leanset.data.limits import refuse_beyond_memory
+from leanset.data.reading import Reading
 
-_KEYS = "`features`, `labels` and, if wanted, both `val_features` and `val_labels`"
+_KEYS = "`features` (or `images`), `labels` and, if wanted, both `val_features` (or `val_images`) and `val_labels`"
 
 
 def read_npz(path: str | os.PathLike[str]) -> Examples:
@@ -25,21 +29,69 @@ def read_npz(path: str | os.PathLike[str]) -> Examples:
     ...     len(read_npz(path))
     2
     """
-    arrays = _arrays_in(os.fspath(path))
-    missing = [key for key in ("features", "labels") if key not in arrays]
+    return _examples(os.fspath(path), _arrays_in(os.fspath(path)))
+
+
+def read_npz_source(path: str, reading: Reading) -> Images | Examples:
+    """Read an npz file that holds either images or features, under the keys named in the messages below.
+
+    Images are uint8, (n, H, W), (n, H, W, C) or (n, C, H, W) with C = 1 or 3. If both the second and the last axis could
+    be the channels, the last one is. Rows are in the order of the arrays.
+    """
+    arrays = _arrays_in(path)
+    if "images" not in arrays:
+        return _examples(path, arrays)
+    if "features" in arrays:
+        raise InputError(f"{path}: holds both `images` and `features`; leave one of them out.")
+    return _images(path, arrays)
+
+
+def _examples(path: str, arrays: dict[str, AnyArray]) -> Examples:
+    validation = _checked_keys(path, arrays, "features")
+    return checked_examples(arrays["features"], arrays["labels"], validation)
+
+
+def _images(path: str, arrays: dict[str, AnyArray]) -> Images:
+    validation = _checked_keys(path, arrays, "images")
+    pixels = _channels_first(arrays["images"], "images")
+    codes, classes = coded_labels(arrays["labels"], len(pixels), "images")
+    if validation is None:
+        return Images(pixels, codes, classes)
+    held_out = _channels_first(validation[0], "val_images")
+    if held_out.shape[1:] != pixels.shape[1:]:
+        raise InputError(f"`val_images` must have the shape {pixels.shape[1:]} of `images`; got {held_out.shape[1:]}.")
+    val_codes = codes_among(classes, validation[1], len(held_out), "val_labels", "val_images")
+    return Images(pixels, codes, classes, held_out=Images(held_out, val_codes, classes))
+
+
+def _channels_first(images: AnyArray, name: str) -> PixelArray:
+    if images.dtype != np.uint8:
+        raise InputError(f"`{name}` must be uint8, 0..255; got dtype {images.dtype}.")
+    if images.ndim == 3:
+        return images[:, None]
+    if images.ndim == 4 and images.shape[3] in (1, 3):
+        return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+    if images.ndim == 4 and images.shape[1] in (1, 3):
+        return images
+    raise InputError(
+        f"`{name}` must be (n, H, W), (n, H, W, C) or (n, C, H, W) with C = 1 or 3; got shape {images.shape}."
+    )
+
+
+def _checked_keys(path: str, arrays: dict[str, AnyArray], content: str) -> tuple[AnyArray, AnyArray] | None:
+    missing = [key for key in (content, "labels") if key not in arrays]
     if missing:
         found = ", ".join(sorted(arrays)) or "nothing"
         raise InputError(
             f"{path}: no {' and no '.join(f'`{key}`' for key in missing)} in this npz; it must hold {_KEYS}; found {found}."
         )
-    if ("val_features" in arrays) != ("val_labels" in arrays):
-        raise InputError(f"{path}: only one of `val_features` and `val_labels` is there; give both or neither.")
-    validation = (arrays["val_features"], arrays["val_labels"]) if "val_features" in arrays else None
-    return checked_examples(arrays["features"], arrays["labels"], validation)
+    if (f"val_{content}" in arrays) != ("val_labels" in arrays):
+        raise InputError(f"{path}: only one of `val_{content}` and `val_labels` is there; give both or neither.")
+    return (arrays[f"val_{content}"], arrays["val_labels"]) if "val_labels" in arrays else None
 
 
 def _arrays_in(path: str) -> dict[str, AnyArray]:
-    wanted = ("features", "labels", "val_features", "val_labels")
+    wanted = ("features", "images", "labels", "val_features", "val_images", "val_labels")
     try:
         if not zipfile.is_zipfile(path):
             with open(path, "rb"):  # a missing or unreadable file has its own, clearer message
@@ -59,9 +111,4 @@ def _arrays_in(path: str) -> dict[str, AnyArray]:
 def _refuse_bomb(path: str) -> None:
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-    ask = getattr(os, "sysconf", None)  # not on every system; there, reading fails with MemoryError instead
-    memory = ask("SC_PAGE_SIZE") * ask("SC_PHYS_PAGES") if ask else unpacked
-    if unpacked > memory:
-        raise InputError(
-            f"{path}: unpacks to {unpacked / 2**30:.0f} GiB, more than this machine's {memory / 2**30:.0f} GiB."
-        )
+    refuse_beyond_memory(unpacked, path, "unpacks to")

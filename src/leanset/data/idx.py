@@ -1,0 +1,75 @@
+import gzip
+import math
+import os
+import struct
+import zlib
+from typing import BinaryIO
+
+import numpy as np
+
+from leanset._errors import InputError
+from leanset.data.images import Images, PixelArray
+from leanset.data.labels import coded_labels, codes_among
+from leanset.data.limits import refuse_beyond_memory
+from leanset.data.reading import Reading
+
+_UNSIGNED_BYTES = 0x08  # the third byte of the magic number; the fourth is the number of axes
+_BEST_DEFLATE = 1032  # no deflate stream grows by more (zlib's technical notes), so a bomb shows in its header
+
+
+def read_idx(path: str, reading: Reading) -> Images:
+    """Read a folder of IDX files, as MNIST and its relatives are published: grey images in file order.
+
+    The files are `train-images-idx3-ubyte`, `train-labels-idx1-ubyte` and, held out if they are there, the same with
+    `t10k`; plain or with `.gz`, and with `.idx3-ubyte` in place of `-idx3-ubyte`.
+    """
+    pixels = _read(_found(path, "train", "images", 3), 3)[:, None]
+    codes, classes = coded_labels(_read(_found(path, "train", "labels", 1), 1), len(pixels), "train-images")
+    return Images(pixels, codes, classes, held_out=_test_images(path, classes, pixels.shape[1:]))
+
+
+def _test_images(path: str, classes: tuple[str, ...], shape: tuple[int, ...]) -> Images | None:
+    if not any(name.startswith("t10k-") for name in os.listdir(path)):
+        return None
+    pixels = _read(_found(path, "t10k", "images", 3), 3)[:, None]
+    if pixels.shape[1:] != shape:
+        raise InputError(f"{path}: the t10k images are {pixels.shape[2:]} but the training images {shape[1:]}.")
+    labels = _read(_found(path, "t10k", "labels", 1), 1)
+    return Images(pixels, codes_among(classes, labels, len(pixels), "t10k-labels", "t10k-images"), classes)
+
+
+def _found(folder: str, split: str, content: str, axes: int) -> str:
+    names = [f"{split}-{content}{dot}idx{axes}-ubyte{gz}" for dot in "-." for gz in ("", ".gz")]
+    paths = [os.path.join(folder, name) for name in names]
+    for path in paths:
+        if os.path.isfile(path):
+            return path
+    raise InputError(f"{folder}: needs one of {', '.join(names)} in this folder.")
+
+
+def _read(path: str, axes: int) -> PixelArray:
+    try:
+        if path.endswith(".gz"):
+            with gzip.open(path) as unpacked:
+                return _array(unpacked, path, axes, _BEST_DEFLATE * os.path.getsize(path))  # type: ignore[arg-type]
+        with open(path, "rb") as file:
+            return _array(file, path, axes, os.path.getsize(path))
+    except (OSError, EOFError, zlib.error, struct.error) as error:
+        raise InputError(f"{path}: cannot be read as an IDX file: {error}.") from None
+
+
+def _array(file: BinaryIO, path: str, axes: int, at_most: int) -> PixelArray:
+    zeros, kind, found = struct.unpack(">HBB", file.read(4))
+    if zeros != 0 or kind != _UNSIGNED_BYTES or found != axes:
+        raise InputError(
+            f"{path}: an IDX file of unsigned bytes with {axes} axes starts with 00 00 08 {axes:02x}; "
+            f"this one starts with {struct.pack('>HBB', zeros, kind, found).hex(' ')}."
+        )
+    shape = struct.unpack(f">{axes}I", file.read(4 * axes))
+    size = math.prod(shape)  # Python's own integers: the product cannot wrap around
+    refuse_beyond_memory(size, path, "its header promises")
+    if size > at_most or len(content := file.read(size)) < size:
+        raise InputError(f"{path}: its header promises {size:,} bytes ({shape}), but the file ends before.")
+    if file.read(1):
+        raise InputError(f"{path}: goes on after the {size:,} bytes ({shape}) that its header promises.")
+    return np.frombuffer(content, dtype=np.uint8).reshape(shape).copy()  # a view of bytes could not be written to

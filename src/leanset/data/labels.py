@@ -1,0 +1,140 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._arrays import AnyArray, Rows
+from leanset._errors import InputError
+
+
+def coded_labels(labels: ArrayLike, count: int, of: str = "features") -> tuple[Rows, tuple[str, ...]]:
+    """Return labels as codes 0..C-1, with the class names: integers as they are, strings in sorted order.
+
+    Examples
+    --------
+    >>> coded_labels(["dog", "cat", "dog"], 3)
+    (array([1, 0, 1]), ('cat', 'dog'))
+    """
+    values = _checked_label_array(labels, count, "labels", of)
+    if not count:
+        raise InputError(f"`{of}` must be non-empty.")
+    if values.dtype.kind in "US":
+        names, codes = np.unique(values, return_inverse=True)
+        classes = tuple(map(str, names))
+    else:
+        codes = values.astype(np.int64)
+        classes = tuple(map(str, range(_class_count(codes))))
+    _refuse_single_class(classes)
+    return codes.astype(np.int64), classes
+
+
+def codes_among(classes: tuple[str, ...], labels: ArrayLike, count: int, name: str, of: str) -> Rows:
+    """Return the codes of held-out labels, each of which must be one of the training classes."""
+    values = _checked_label_array(labels, count, name, of)
+    texts = values if values.dtype.kind == "U" else values.astype(np.int64).astype(str)
+    order = np.argsort(classes)
+    place = np.minimum(np.searchsorted(np.array(classes)[order], texts), len(classes) - 1)
+    codes = order[place]
+    unknown = np.array(classes)[codes] != texts
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise InputError(
+            f"`{name}` row {row} is {str(texts[row])!r}, which does not occur among the {len(classes)} classes of `labels`."
+        )
+    return codes.astype(np.int64)
+
+
+def numbered_labels(classes: tuple[str, ...], labels: ArrayLike, count: int, name: str, of: str) -> Rows:
+    """Return labels that are numbers into a list of class names which came with the data."""
+    values = _checked_label_array(labels, count, name, of)
+    if values.dtype.kind == "U":
+        raise InputError(f"`{name}` must be numbers into the {len(classes)} class names; got text.")
+    codes = values.astype(np.int64)
+    outside = (codes < 0) | (codes >= len(classes))
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise InputError(
+            f"`{name}` row {row} is {codes[row]}; with {len(classes)} class names it must be in 0..{len(classes) - 1}."
+        )
+    return codes
+
+
+def refuse_empty_classes(classes: tuple[str, ...], codes: Rows) -> None:
+    """Refuse training labels that leave out a class, or that have one class only."""
+    empty = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 0)
+    if len(empty):
+        raise InputError(
+            f"{len(empty)} of the {len(classes)} classes have no training example (first: {classes[empty[0]]!r}); "
+            "there must be at least one example of each."
+        )
+    _refuse_single_class(classes)
+
+
+def _refuse_single_class(classes: tuple[str, ...]) -> None:
+    if len(classes) < 2:
+        raise InputError(f"`labels` must name at least two classes; every example is of class {classes[0]!r}.")
+
+
+def _class_count(codes: Rows) -> int:
+    lowest, highest = int(codes.min()), int(codes.max())
+    if lowest < 0:
+        raise InputError(
+            f"`labels` must be numbered 0..C-1; got {lowest} at row {int(np.argmin(codes))}. Drop unlabelled rows first."
+        )
+    if highest >= len(codes):
+        raise InputError(
+            f"`labels` go up to {highest}, which means {highest + 1} classes, but there are only {len(codes)} examples; "
+            "there must be at least one example of each class 0..C-1."
+        )
+    gaps = np.flatnonzero(np.bincount(codes) == 0)
+    if len(gaps):
+        raise InputError(
+            f"`labels` must be numbered 0..C-1 without gaps; the highest is {highest} but {len(gaps)} numbers never occur "
+            f"(first: {int(gaps[0])}). Pass strings to have classes mapped for you."
+        )
+    return highest + 1
+
+
+def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_name: str) -> AnyArray:
+    try:
+        values = np.asarray(labels)
+    except ValueError:
+        raise InputError(f"`{name}` must be one flat list of labels.") from None
+    if values.ndim != 1 or len(values) != examples:
+        raise InputError(
+            f"`{name}` must hold one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
+        )
+    if values.dtype.kind == "O" and all(isinstance(value, int | np.integer) for value in values):
+        values = values.astype(np.int64)  # as data frames hand integers out
+    if values.dtype.kind == "O":
+        return _strings_from_objects(values, name)
+    if values.dtype.kind == "f":
+        broken = ~np.isfinite(values)
+        if broken.any():
+            raise InputError(
+                f"`{name}` has {int(broken.sum()):,} missing (non-finite) labels, first at row {int(np.argmax(broken))}."
+            )
+        broken = values != np.floor(values)
+        if broken.any():
+            row = int(np.argmax(broken))
+            raise InputError(f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}.")
+    elif values.dtype.kind not in "iubUS":
+        raise InputError(f"`{name}` must be integers 0..C-1 or strings; got dtype {values.dtype}.")
+    if values.dtype.kind == "S":
+        try:
+            return np.char.decode(values, "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"`{name}` are bytes that are not UTF-8 text: {error}.") from None
+    return values
+
+
+def _strings_from_objects(values: AnyArray, name: str) -> AnyArray:
+    for row, value in enumerate(values):
+        if not isinstance(value, str):
+            what = "missing" if _is_missing(value) else f"{value!r}"
+            raise InputError(f"`{name}` must be all integers or all strings; row {row} is {what}.")
+    return values.astype(str)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value  # NaN is the only value that differs from itself

@@ -1,0 +1,85 @@
+import os
+from typing import TYPE_CHECKING
+
+from leanset._errors import InputError
+from leanset.data.examples import Examples
+from leanset.data.images import Images
+from leanset.data.limits import refuse_beyond_memory
+from leanset.data.reading import HELD_OUT_NAMES, Reading
+from leanset.data.table import Columns, chosen_columns, class_names, source_from
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_AT_ONCE = 1024  # rows
+
+
+def read_parquet(path: str, reading: Reading) -> Images | Examples:
+    """Read a Parquet file, or a folder of them in sorted order: images or features, with labels.
+
+    In a folder, files whose names start with `train` are the training rows and those that start with `validation`,
+    `valid`, `val` or `test` (the first of these that is there) are held out; without any `train` file all are training
+    rows. Row numbers go on from one file to the next.
+    """
+    train, held_out = _splits(path)
+    schema = _schema(train[0])
+    columns = chosen_columns(schema, path, reading)
+    held_out_table = _table(held_out, columns, path) if held_out else None
+    names = class_names(schema, columns.label)
+    return source_from(_table(train, columns, path), held_out_table, columns, names, path, reading)
+
+
+def _splits(path: str) -> tuple[list[str], list[str]]:
+    if not os.path.isdir(path):
+        return [path], []
+    files = sorted(name for name in os.listdir(path) if name.endswith(".parquet"))
+    if not files:
+        raise InputError(f"{path}: no .parquet file in this folder.")
+    train = [name for name in files if name.startswith("train")]
+    if not train:
+        return [os.path.join(path, name) for name in files], []
+    held_out = next((some for split in HELD_OUT_NAMES if (some := [n for n in files if n.startswith(split)])), [])
+    return [os.path.join(path, name) for name in train], [os.path.join(path, name) for name in held_out]
+
+
+def _schema(file: str) -> "pa.Schema":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_schema(file)
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(f"{file}: cannot be read as a Parquet file: {error}.") from None
+
+
+def _table(files: list[str], columns: Columns, where: str) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    batches, size = [], 0
+    for file in files:
+        missing = set(columns.names) - set(_schema(file).names)
+        if missing:
+            raise InputError(f"{file}: no column {', '.join(sorted(missing))}, which the other files of {where} have.")
+        try:
+            # By and by: a few bytes of run-length coding can stand for any number of rows, and no header tells.
+            with pq.ParquetFile(file) as content:
+                for batch in content.iter_batches(_AT_ONCE, columns=columns.names):
+                    batches.append(batch)
+                    size += batch.nbytes
+                    refuse_beyond_memory(size, file, "unpacks to at least")
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"{file}: cannot be read as a Parquet file: {error}.") from None
+    return _joined(batches, where)
+
+
+def _joined(batches: "list[pa.RecordBatch]", where: str) -> "pa.Table":
+    import pyarrow as pa
+
+    if not sum(batch.num_rows for batch in batches):
+        raise InputError(f"{where}: holds no rows.")
+    schema = batches[0].schema.remove_metadata()
+    for batch in batches:
+        if batch.schema.remove_metadata() != schema:
+            raise InputError(f"{where}: the files disagree about the types of their columns.")
+    return pa.Table.from_batches([batch.replace_schema_metadata(None) for batch in batches], schema)

@@ -1,0 +1,95 @@
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from leanset._errors import InputError
+from leanset._progress import Advance
+from leanset.data.cifar import read_cifar10, read_cifar100
+from leanset.data.examples import Examples
+from leanset.data.folder import read_folder
+from leanset.data.hf import read_hf
+from leanset.data.idx import read_idx
+from leanset.data.images import Images
+from leanset.data.npz import read_npz_source
+from leanset.data.parquet import read_parquet
+from leanset.data.reading import DEFAULT_MEMORY, OnBad, Reading
+from leanset.data.tiny_imagenet import read_tiny_imagenet
+
+READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
+    "cifar10": read_cifar10,
+    "cifar100": read_cifar100,
+    "tiny-imagenet": read_tiny_imagenet,
+    "idx": read_idx,
+    "folder": read_folder,
+    "npz": read_npz_source,
+    "parquet": read_parquet,
+    "hf": read_hf,
+}
+_BARE_ENDINGS = {".npz": "npz", ".parquet": "parquet"}
+
+
+def open_source(
+    spec: str,
+    *,
+    on_bad: OnBad = "stop",
+    image_size: int | None = None,
+    label_column: str | None = None,
+    image_column: str | None = None,
+    memory: int = DEFAULT_MEMORY,
+    advance: Advance | None = None,
+) -> Images | Examples:
+    """Read a data source: images, or features that a network has already computed.
+
+    Parameters
+    ----------
+    spec : str
+        `kind:path` with one of the kinds cifar10, cifar100, tiny-imagenet, idx, folder, npz, parquet, hf; or just the path
+        of an .npz or .parquet file.
+    on_bad : "stop" or "skip"
+        What to do about an image file that cannot be decoded: raise, or leave it out and list it in `Images.unreadable`;
+        `Images.rows` keeps the source's own row numbers. If more than half of a split are such, it is an error all the same.
+    image_size : int or None
+        Side of the square that encoded images are scaled (the shorter side) and cut (the middle) to. None keeps the size
+        if all images have one size, and means 224 if they do not.
+    label_column, image_column : str or None
+        Columns of a parquet or hf source; None takes the usual names.
+    memory : int
+        Encoded images that would need more bytes than this once decoded are decoded each time they are asked for.
+    advance : callable or None
+        Told the share of the decoding that is done.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "grey.npz")
+    ...     np.savez(path, images=np.zeros((4, 8, 8), np.uint8), labels=["cat", "dog", "cat", "dog"])
+    ...     images = open_source(f"npz:{path}")
+    >>> images.pixels.shape, images.classes
+    ((4, 1, 8, 8), ('cat', 'dog'))
+    """
+    kind, path = _parsed(spec)
+    reading = Reading(
+        on_bad=on_bad, image_size=image_size, label_column=label_column, image_column=image_column, memory=memory
+    )
+    if advance is not None:
+        reading = replace(reading, advance=advance)
+    try:
+        return READERS[kind](path, reading)
+    except InputError as error:
+        if path in str(error):
+            raise
+        raise InputError(f"{path}: {error}") from None
+
+
+def _parsed(spec: str) -> tuple[str, str]:
+    kinds = f"a source is `kind:path`, with one of the kinds {', '.join(READERS)}"
+    kind, colon, path = spec.partition(":")
+    if not colon or kind not in READERS:
+        kind, path = _BARE_ENDINGS.get(os.path.splitext(spec)[1], ""), spec
+    if not kind:
+        raise InputError(f"`{spec}`: {kinds}, or the path of an .npz or .parquet file.")
+    path = os.path.expanduser(path)  # no shell expands the ~ of `folder:~/pictures`
+    if not path or not os.path.exists(path):
+        raise InputError(f"`{spec}`: there is no file or folder `{path}`; {kinds}.")
+    return kind, path

@@ -1,0 +1,73 @@
+import os
+import re
+
+import numpy as np
+
+from leanset._errors import InputError
+from leanset.data.encoded import Files, Labelled, images_from
+from leanset.data.images import Images
+from leanset.data.labels import codes_among
+from leanset.data.reading import Reading
+
+_ANNOTATIONS = os.path.join("val", "val_annotations.txt")
+
+
+def read_tiny_imagenet(path: str, reading: Reading) -> Images:
+    """Read Tiny-ImageNet, or a part of it, in its official layout.
+
+    Row order: WordNet ids (the class names) sorted, and within a class the numbers in the file names ascending:
+    `n01443537_2.JPEG` comes before `n01443537_10.JPEG`. The validation images, in the order of their numbers, are held
+    out; the official test images have no labels and are not read.
+    """
+    classes = tuple(sorted(set(_lines(path, "wnids.txt"))))
+    names, labels = [], []
+    for wnid in classes:
+        inside = _numbered(os.path.join(path, "train", wnid, "images"))
+        names += [os.path.join("train", wnid, "images", file) for file in inside]
+        labels += [wnid] * len(inside)
+    train = Labelled(Files(path, names), np.searchsorted(classes, labels))
+    return images_from(train, _validation(path, classes), classes, reading)
+
+
+def _validation(path: str, classes: tuple[str, ...]) -> Labelled | None:
+    if not os.path.isdir(os.path.join(path, "val")):
+        return None
+    wnids = dict(_annotation(line) for line in _lines(path, _ANNOTATIONS))
+    files = sorted(wnids, key=_number)
+    codes = codes_among(classes, [wnids[file] for file in files], len(files), _ANNOTATIONS, "val/images")
+    return Labelled(Files(path, [os.path.join("val", "images", file) for file in files]), codes)
+
+
+def _annotation(line: str) -> tuple[str, str]:
+    fields = line.split("\t")
+    if len(fields) < 2 or os.path.basename(fields[0]) != fields[0]:
+        raise InputError(f"{_ANNOTATIONS}: each line must hold a file name, a tab and a WordNet id; got {line[:80]!r}.")
+    return fields[0], fields[1]
+
+
+def _lines(path: str, name: str) -> list[str]:
+    try:
+        with open(os.path.join(path, name), encoding="utf-8") as file:
+            lines = [line.rstrip("\r\n") for line in file if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{os.path.join(path, name)}: cannot be read, but Tiny-ImageNet's layout needs it: {error}."
+        ) from None
+    if not lines:
+        raise InputError(f"{os.path.join(path, name)}: is empty.")
+    return lines
+
+
+def _numbered(folder: str) -> list[str]:
+    try:
+        found = [file for file in os.listdir(folder) if file.lower().endswith((".jpeg", ".jpg"))]
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be listed, but `wnids.txt` names its class: {error.strerror}.") from None
+    if not found:
+        raise InputError(f"{folder}: no .JPEG file in this class folder.")
+    return sorted(found, key=_number)
+
+
+def _number(file: str) -> tuple[int, str]:
+    numbers = re.findall(r"\d+", os.path.splitext(file)[0])
+    return (int(numbers[-1]) if numbers else -1), file
