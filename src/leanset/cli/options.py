@@ -40,7 +40,9 @@ L2 = Annotated[
 Standardize = Annotated[
     bool | None,
     typer.Option(
-        "--standardize/--no-standardize", help="Scale the features first; by default not those of a network.", show_default=False
+        "--standardize/--no-standardize",
+        help="Scale the features first; by default not those of a network.",
+        show_default=False,
     ),
 ]
 Balance = Annotated[str | None, typer.Option(help="proportional, none, or the least number of each class to keep.")]
@@ -63,7 +65,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table."
 Model = Annotated[
     str | None,
     typer.Option(
-        help="lenet, resnet8, resnet18, resnet20, resnet50, se-resnet18, se-resnet20 or squeezenet.", rich_help_panel=_NETWORK
+        help="lenet, resnet8, resnet18, resnet20, resnet50, se-resnet18, se-resnet20 or squeezenet.",
+        rich_help_panel=_NETWORK,
     ),
 ]
 Checkpoint = Annotated[Path | None, typer.Option(help="Weights to take instead of training.", rich_help_panel=_NETWORK)]
@@ -89,9 +92,7 @@ Mean = Annotated[
     str | None,
     typer.Option(help="Channel means of a checkpoint's own scaling, e.g. 0.49,0.48,0.45.", rich_help_panel=_NETWORK),
 ]
-Deviation = Annotated[
-    str | None, typer.Option("--std", help="Channel deviations, likewise.", rich_help_panel=_NETWORK)
-]
+Deviation = Annotated[str | None, typer.Option("--std", help="Channel deviations, likewise.", rich_help_panel=_NETWORK)]
 OnBadImage = Annotated[str, typer.Option(help="stop, or skip and go on without it.", rich_help_panel=_READING)]
 ImageSize = Annotated[
     int | None, typer.Option(help="Pixels to bring images to, if they differ.", rich_help_panel=_READING)

@@ -122,7 +122,9 @@ def prune(
         most = constraints_of(stand_in.examples, settings).most
         if dry_run:
             cost = _cost(stand_in, settings, most, threads)
-            _show_cost(replace(cost, stages=(*network_estimate(data, network), *cost.stages)), source, settings, as_json)
+            _show_cost(
+                replace(cost, stages=(*network_estimate(data, network), *cost.stages)), source, settings, as_json
+            )
             return
         with reporter_for(progress) as reporter:
             data = network_statistics(

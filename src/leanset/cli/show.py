@@ -12,8 +12,8 @@ from leanset import Frontier, PruneResult
 from leanset._arrays import AnyArray
 from leanset.certify import Check
 from leanset.pipeline.estimate import Estimate
-from leanset.training.history import EpochLog
 from leanset.report import frontier_figure, influence_figure, summary_rows
+from leanset.training.history import EpochLog
 
 OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
@@ -39,11 +39,15 @@ def show_training(history: tuple[EpochLog, ...], accuracy: float | None, folder:
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    table.add_row("accuracy, held out", "unknown: no held-out images" if accuracy is None else f"{100 * accuracy:.2f} %")
+    table.add_row(
+        "accuracy, held out", "unknown: no held-out images" if accuracy is None else f"{100 * accuracy:.2f} %"
+    )
     table.add_row("accuracy, while training", f"{100 * history[-1].accuracy:.2f} %  (augmented, last epoch)")
     table.add_row("epochs", f"{len(history)}")
     OUT.print(table)
-    OUT.print(f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]")
+    OUT.print(
+        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]"
+    )
 
 
 def warn(message: str) -> None:

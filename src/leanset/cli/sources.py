@@ -105,7 +105,11 @@ def network_settings(
         raise InputError(f"images need a network: give --model, one of {', '.join(sorted(MODELS))}.")
     if (mean is None) != (deviation is None):
         raise InputError("give both --mean and --std, or neither.")
-    scale = None if mean is None or deviation is None else PixelScale(_numbers("--mean", mean), _numbers("--std", deviation))
+    scale = (
+        None
+        if mean is None or deviation is None
+        else PixelScale(_numbers("--mean", mean), _numbers("--std", deviation))
+    )
     recipe = preset_named(preset).with_changes(epochs=epochs, batch_size=batch_size, lr=lr, weight_decay=weight_decay)
     return NetworkSettings(
         model=model,

@@ -10,7 +10,7 @@ from torch.nn.functional import cross_entropy
 from leanset.data import Examples, Images
 from leanset.head.locate import find_head
 from leanset.pipeline.network import NetworkSettings
-from leanset.training.devices import fabric_for, torch_threads
+from leanset.training.devices import channels_last, fabric_for, torch_threads
 
 _STEPS = 3
 
@@ -29,14 +29,14 @@ def rehearse(images: Images, settings: NetworkSettings) -> Examples:
 def network_estimate(images: Images, settings: NetworkSettings) -> list[tuple[str, float]]:
     """Time a few steps on this machine and return the seconds that training and capturing will take."""
     recipe, fabric = settings.recipe, fabric_for(settings.device)
-    model = fabric.to_device(settings.untrained(images).to(memory_format=torch.channels_last))
+    model = fabric.to_device(channels_last(settings.untrained(images)))
     size = min(recipe.batch_size, len(images))
     inputs = torch.zeros((size, images.channels, *images.size), device=fabric.device).contiguous(
         memory_format=torch.channels_last
     )
     labels = torch.zeros(size, dtype=torch.long, device=fabric.device)
     with torch_threads():
-        step = _seconds(lambda: cross_entropy(model(inputs), labels).backward())
+        step = _seconds(lambda: fabric.backward(cross_entropy(model(inputs), labels)))
         with torch.inference_mode():
             shown = _seconds(lambda: model(inputs))
     total = len(images) + (0 if images.held_out is None else len(images.held_out))

@@ -2,6 +2,7 @@ import contextlib
 from collections.abc import Iterator
 
 import torch
+from torch import nn
 
 from leanset._errors import InputError, missing_extra
 from leanset._threads import available_threads
@@ -37,6 +38,11 @@ def fabric_for(device: str = "auto", devices: int = 1) -> Fabric:
     precision = ("bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed") if on_gpu else "32-true"
     strategy = "ddp" if devices > 1 else "auto"
     return Fabric(accelerator=device, devices=devices, strategy=strategy, precision=precision)  # type: ignore[arg-type]
+
+
+def channels_last(model: nn.Module) -> nn.Module:
+    """Lay a network's convolutions out as the batches are, which a CPU computes up to half as fast again."""
+    return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
 @contextlib.contextmanager

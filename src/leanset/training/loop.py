@@ -18,7 +18,7 @@ from leanset._errors import DivergenceError
 from leanset._progress import Advance, Reporter, Silent
 from leanset._rng import stream
 from leanset.training.batches import Batch, Batches, steps_of
-from leanset.training.devices import torch_threads
+from leanset.training.devices import channels_last, torch_threads
 from leanset.training.dynamics import Dynamics
 from leanset.training.folder import NetworkFolder
 from leanset.training.history import EpochLog
@@ -70,7 +70,7 @@ def train(
         nesterov=recipe.nesterov,
         weight_decay=recipe.weight_decay,
     )
-    wrapped, optimizer = fabric.setup(model.to(memory_format=torch.channels_last), optimizer)  # type: ignore[call-overload]
+    wrapped, optimizer = fabric.setup(channels_last(model), optimizer)
     recorder = Recorder(len(data), fabric.device) if record else None
     pages: list[Epoch] = []
     history: list[EpochLog] = []

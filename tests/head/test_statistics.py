@@ -1,0 +1,109 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+import leanset
+from leanset import InputError, RunFolderError
+from leanset.head.statistics import HeadStatistics
+from leanset.training import Dynamics
+
+
+def statistics(toy, **more):
+    features, labels, validation = toy
+    return HeadStatistics(
+        features=features.astype(np.float32), labels=labels, classes=("a", "b", "c"), validation=validation, **more
+    )
+
+
+def dynamics(n, epochs=4, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.random((3, epochs, n)).astype(np.float32)
+    return Dynamics(values[0] > 0.5, *values)
+
+
+def test_everything_comes_back_from_disk(toy, tmp_path):
+    n = len(toy[1])
+    stats = statistics(
+        toy,
+        logits=np.zeros((n, 3), np.float32),
+        head=np.ones((3, 6)),
+        weight_decay=5e-4,
+        rows=np.arange(n) * 2,
+        dynamics=(dynamics(n), dynamics(n, seed=1)),
+        gradient_norm=np.arange(n, dtype=float),
+    )
+    stats.save(tmp_path / "head")
+    again = HeadStatistics.load(tmp_path / "head")
+    again.save(tmp_path / "head")  # onto the files it is mapped from
+    again = HeadStatistics.load(tmp_path / "head").in_memory()
+    for name in ("features", "labels", "logits", "head", "rows", "gradient_norm"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(stats, name))
+    assert (again.classes, again.weight_decay) == (stats.classes, stats.weight_decay)
+    np.testing.assert_array_equal(again.validation[0], stats.validation[0])
+    for one, two in zip(again.dynamics, stats.dynamics, strict=True):
+        np.testing.assert_array_equal(one.margin, two.margin)
+
+
+def test_an_incomplete_folder_is_named(toy, tmp_path):
+    statistics(toy).save(tmp_path / "head")
+    (tmp_path / "head" / "labels.npy").unlink()
+    with pytest.raises(RunFolderError, match=r"labels\.npy"):
+        HeadStatistics.load(tmp_path / "head")
+    with pytest.raises(RunFolderError, match=r"about\.json"):
+        HeadStatistics.load(tmp_path)
+
+
+def test_a_networks_statistics_are_pruned_as_the_network_saw_them(toy):
+    start = np.random.default_rng(0).normal(size=(3, 6))
+    one = leanset.prune(statistics(toy, head=start, weight_decay=0.01), count=60, frontier=False)
+    features, labels, validation = toy
+    two = leanset.prune(
+        features.astype(np.float32),
+        labels,
+        validation=validation,
+        count=60,
+        frontier=False,
+        head=start,
+        l2=0.01,
+        standardize=False,
+    )
+    np.testing.assert_array_equal(one.kept, two.kept)
+    assert one.certificate.l2 == 0.01
+    assert one.certificate.start_head_distance == pytest.approx(two.certificate.start_head_distance)
+    assert any("lay" in note and "from the minimum" in note for note in one.certificate.notes)
+
+
+def test_the_polished_head_does_not_depend_on_the_networks_head(toy):
+    near, far = (statistics(toy, head=np.full((3, 6), value), weight_decay=0.01) for value in (0.1, 2.0))
+    one, two = (leanset.prune(stats, count=60, frontier=False).certificate for stats in (near, far))
+    assert one.head_norm == pytest.approx(two.head_norm, rel=1e-6)
+    assert one.start_head_distance < two.start_head_distance
+
+
+def test_source_row_numbers_are_kept_when_rows_were_left_out(toy, tmp_path):
+    n = len(toy[1])
+    rows = np.delete(np.arange(n + 3), [0, 7, 100])
+    stats = statistics(toy, rows=rows)
+    plain = leanset.prune(statistics(toy), count=60, pinned=[4], frontier=False)
+    result = leanset.prune(stats, count=60, pinned=[int(rows[4])], frontier=False, out=tmp_path / "run")
+    np.testing.assert_array_equal(result.kept, rows[plain.kept])
+    assert not {0, 7, 100} & {*result.kept.tolist(), *result.removed.tolist()}
+    checks = list(leanset.pipeline.recheck.verify_run(tmp_path / "run", stats.examples()))
+    assert [check.name for check in checks if not check.holds] == []
+    np.testing.assert_array_equal(leanset.load(tmp_path / "run").rows, rows)
+    with pytest.raises(InputError, match="first: 7"):
+        leanset.prune(stats, count=60, pinned=[7])
+
+
+def test_what_does_not_fit_is_refused(toy):
+    with pytest.raises(InputError, match="5 examples, not of 240"):
+        statistics(toy, dynamics=(dynamics(5),))
+    with pytest.raises(InputError, match="one number for each"):
+        statistics(toy, gradient_norm=np.zeros(3))
+    with pytest.raises(InputError, match="brings its own labels"):
+        leanset.prune(statistics(toy), toy[1], count=5)
+    with pytest.raises(InputError, match="`labels` are missing"):
+        leanset.prune(toy[0], count=5)
+    with pytest.raises(InputError, match="4 classes, but the labels name only 3"):
+        leanset.prune(dataclasses.replace(statistics(toy), classes=("a", "b", "c", "d")), count=5)

@@ -1,0 +1,133 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+import leanset
+from leanset import InputError, RunFolderError
+from leanset._progress import Silent
+from leanset.data.images import Unreadable
+from leanset.pipeline.network import NetworkSettings, network_statistics, trained_network
+from leanset.pipeline.rehearsal import network_estimate, rehearse
+from leanset.scores import METHODS
+from leanset.training.recipe import Recipe
+from tests.training.networks import striped_images
+
+RECIPE = Recipe(epochs=3, lr=0.05, batch_size=32, crop=1)
+SETTINGS = NetworkSettings(model="lenet", recipe=RECIPE, device="cpu")
+
+
+def statistics(images=None, settings=SETTINGS, **options):
+    return network_statistics(images or striped_images(), settings, reporter=Silent(), **options)
+
+
+def test_statistics_are_those_of_the_trained_network(tmp_path):
+    images = striped_images()
+    stats = statistics(images, out=tmp_path)
+    np.testing.assert_allclose(
+        stats.features @ stats.head[:, :-1].T + stats.head[:, -1], stats.logits, rtol=1e-3, atol=1e-4
+    )
+    np.testing.assert_array_equal(stats.labels, images.labels)
+    np.testing.assert_array_equal(stats.validation[1], images.held_out.labels)
+    assert stats.weight_decay == RECIPE.weight_decay
+    assert stats.dynamics[0].epochs == 3
+    training, accuracy = trained_network(images, SETTINGS, reporter=Silent())
+    np.testing.assert_allclose(training.model.fc.weight.detach().numpy(), stats.head[:, :-1], rtol=1e-5)
+    logits = stats.validation[0] @ stats.head[:, :-1].T + stats.head[:, -1]
+    assert accuracy == pytest.approx((logits.argmax(1) == stats.validation[1]).mean())
+
+
+def test_a_trained_network_is_taken_from_its_folder_and_with_other_settings_refused(tmp_path, monkeypatch):
+    first = statistics(out=tmp_path)
+    monkeypatch.setattr("leanset.pipeline.network.train", None)  # would fail if it were trained again
+    again = statistics(out=tmp_path)
+    np.testing.assert_array_equal(first.features, again.features)
+    other = dataclasses.replace(SETTINGS, recipe=dataclasses.replace(RECIPE, lr=0.01))
+    with pytest.raises(RunFolderError, match="recipe"):
+        statistics(settings=other, out=tmp_path)
+
+
+def test_pruning_twice_in_one_folder_keeps_the_network(tmp_path):
+    stats = statistics(out=tmp_path)
+    leanset.prune(stats, fraction=0.3, frontier=False, out=tmp_path)
+    with pytest.raises(RunFolderError, match="budget"):
+        leanset.prune(stats, fraction=0.4, frontier=False, out=tmp_path)
+    with pytest.raises(InputError):
+        leanset.prune(stats, fraction=0.4, method="grand", frontier=False, out=tmp_path, overwrite=True)
+    leanset.prune(stats, fraction=0.4, frontier=False, out=tmp_path, overwrite=True)
+    assert (tmp_path / "network" / "model.pt").is_file()
+    assert len(leanset.load(tmp_path).removed) == round(0.4 * 96)
+
+
+def test_a_failed_first_pruning_keeps_the_network_it_was_given(tmp_path):
+    stats = statistics(out=tmp_path)
+    with pytest.raises(InputError):
+        leanset.prune(stats, fraction=0.4, method="grand", out=tmp_path)
+    assert (tmp_path / "network" / "model.pt").is_file()
+    assert len(leanset.prune(stats, fraction=0.4, frontier=False, out=tmp_path).removed) == round(0.4 * 96)
+
+
+def test_several_runs_differ_and_are_all_recorded(tmp_path):
+    stats = statistics(settings=dataclasses.replace(SETTINGS, runs=2), gradients=True, out=tmp_path)
+    one, two = stats.dynamics
+    assert not np.array_equal(one.margin, two.margin)
+    alone = statistics(gradients=True)
+    other = statistics(settings=dataclasses.replace(SETTINGS, seed=1), gradients=True)
+    np.testing.assert_allclose(stats.gradient_norm, (alone.gradient_norm + other.gradient_norm) / 2, rtol=1e-4)
+
+
+def test_gradients_can_be_added_later(tmp_path):
+    assert statistics(out=tmp_path).gradient_norm is None
+    later = statistics(out=tmp_path, gradients=True)
+    assert later.gradient_norm.shape == (96,)
+    np.testing.assert_allclose(later.gradient_norm, statistics(gradients=True).gradient_norm, rtol=1e-5)
+
+
+def test_a_checkpoint_replaces_the_training(tmp_path):
+    trained = statistics(out=tmp_path / "one")
+    settings = dataclasses.replace(SETTINGS, checkpoint=tmp_path / "one" / "network" / "model.pt")
+    taken = statistics(settings=settings, out=tmp_path / "two")
+    np.testing.assert_allclose(taken.features, trained.features, rtol=1e-4, atol=1e-5)
+    assert taken.dynamics == ()
+    torch.save({"fc.weight": torch.zeros(2, 2)}, tmp_path / "foreign.pt")
+    with pytest.raises(InputError, match="does not fit"):
+        statistics(settings=dataclasses.replace(SETTINGS, checkpoint=tmp_path / "foreign.pt"))
+    with pytest.raises(InputError, match="several runs"):
+        dataclasses.replace(settings, runs=2)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_a_checkpoint_cannot_tell_is_said_before_anything_is_computed(tmp_path, name):
+    settings = dataclasses.replace(SETTINGS, checkpoint=tmp_path / "any.pt")
+    method = METHODS[name]()
+    if "dynamics" in method.needs:
+        with pytest.raises(InputError, match=f"--method {name} needs the dynamics"):
+            settings.check_can_serve(method)
+    else:
+        assert settings.check_can_serve(method) == ("gradient_norm" in method.needs)
+
+
+def test_unreadable_images_keep_their_row_numbers(tmp_path):
+    images = striped_images(60, held_out=0)
+    keep = np.delete(np.arange(60), [5, 20])
+    part = dataclasses.replace(
+        images,
+        pixels=images.pixels[keep],
+        labels=images.labels[keep],
+        rows=keep,
+        unreadable=(Unreadable(5, "a.png", "broken"), Unreadable(20, "b.png", "broken")),
+    )
+    result = leanset.prune(statistics(part), fraction=0.5, frontier=False)
+    assert sorted([*result.kept, *result.removed]) == keep.tolist()
+
+
+def test_the_rehearsal_has_the_shapes_of_the_real_thing():
+    images = striped_images()
+    blank, real = rehearse(images, SETTINGS), statistics(images).examples()
+    assert blank.features.shape == real.features.shape
+    assert blank.validation.features.shape == real.validation.features.shape
+    np.testing.assert_array_equal(blank.labels, real.labels)
+    stages = dict(network_estimate(images, SETTINGS))
+    assert all(seconds > 0 for seconds in stages.values())
+    assert any("3 epochs" in stage for stage in stages)

@@ -1,0 +1,166 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import softmax
+
+from leanset import DivergenceError, RunFolderError
+from leanset.training.batches import ImageBatches
+from leanset.training.devices import fabric_for
+from leanset.training.dynamics import Dynamics
+from leanset.training.folder import NetworkFolder
+from leanset.training.loop import accuracy, train
+from leanset.training.recipe import Recipe
+from leanset.training.recorder import Recorder, joined
+from tests.training.networks import striped_images, tiny
+
+RECIPE = Recipe(epochs=4, lr=0.1, batch_size=16, crop=1)
+
+
+def same_weights(one, two):
+    return all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
+
+
+def run(images=None, *, model=None, recipe=RECIPE, **options):
+    data = ImageBatches(images or striped_images())
+    return train(model or tiny(), data, recipe, fabric_for("cpu"), **options)
+
+
+def test_it_learns_what_can_be_learnt():
+    images = striped_images(240)
+    trained = run(images, recipe=dataclasses.replace(RECIPE, epochs=12))
+    assert trained.history[-1].loss < trained.history[0].loss
+    held_out = ImageBatches(images.held_out, ImageBatches(images).scale)
+    assert accuracy(trained.model, held_out, torch.device("cpu")) > 0.7
+
+
+def test_the_same_seed_gives_the_same_network_and_another_seed_another():
+    one, two, other = run(seed=1), run(seed=1), run(seed=2)
+    assert same_weights(one.model, two.model)
+    np.testing.assert_array_equal(one.dynamics.margin, two.dynamics.margin)
+    assert not same_weights(one.model, other.model)
+
+
+def test_training_does_not_disturb_the_callers_random_numbers():
+    torch.manual_seed(5)
+    wanted = torch.rand(1)
+    torch.manual_seed(5)
+    model = tiny()
+    torch.manual_seed(5)
+    run(model=model)
+    assert torch.equal(torch.rand(1), wanted)
+
+
+class _Interrupted(Exception):
+    pass
+
+
+class _StopsAfter:
+    """Somebody who pulls the plug when the training has come so far."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def stage(self, title, *, units=1.0, unit=""):
+        import contextlib
+
+        def advance(done):
+            if done >= self.share:
+                raise _Interrupted
+
+        return contextlib.nullcontext(advance)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.9])
+def test_an_interrupted_training_ends_as_if_nothing_had_happened(tmp_path, share):
+    whole = run(seed=3)
+    folder = NetworkFolder(tmp_path)
+    with pytest.raises(_Interrupted):
+        run(seed=3, folder=folder, reporter=_StopsAfter(share))
+    resumed = run(seed=3, model=tiny(seed=99), folder=folder)
+    assert same_weights(whole.model, resumed.model)
+    assert whole.history == resumed.history
+    for name in Dynamics.names():
+        np.testing.assert_array_equal(getattr(whole.dynamics, name), getattr(resumed.dynamics, name))
+
+
+def test_a_finished_folder_gives_back_what_was_put_in(tmp_path):
+    folder, trained = NetworkFolder(tmp_path), run(seed=1)
+    folder.finish(trained.model, trained.history, trained.dynamics, {"network": "tiny"})
+    model = tiny(seed=8)
+    dynamics, history = folder.load(model)
+    assert folder.is_finished
+    assert same_weights(model, trained.model)
+    assert [log.epoch for log in history] == [1, 2, 3, 4]
+    np.testing.assert_array_equal(dynamics.correct, trained.dynamics.correct)
+
+
+def test_a_folder_of_another_training_is_refused_and_can_be_replaced(tmp_path):
+    NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
+    NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
+    with pytest.raises(RunFolderError, match="other `seed`"):
+        NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}})
+    NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}}, overwrite=True)
+    assert NetworkFolder(tmp_path).read_json("settings.json")["seed"] == 2
+
+
+def test_only_the_given_places_are_trained_on():
+    places = np.array([0, 3, 5, 8, 40, 41, 42, 90])
+    images = striped_images()
+    seen = run(images, places=places).dynamics.label_probability
+    assert np.isfinite(seen[:, places]).all()
+    assert np.isnan(np.delete(seen, places, axis=1)).all()
+    pixels = images.pixels.copy()
+    pixels[np.delete(np.arange(len(images)), places)] = 0
+    blanked = dataclasses.replace(images, pixels=pixels)
+    scale = ImageBatches(images).scale
+    one, two = (
+        train(tiny(), ImageBatches(part, scale), RECIPE, fabric_for("cpu"), places=places).model
+        for part in (images, blanked)
+    )
+    assert same_weights(one, two)
+
+
+def test_divergence_is_said_with_advice():
+    recipe = dataclasses.replace(RECIPE, lr=1e30)
+    with pytest.raises(DivergenceError, match="Lower the learning rate"):
+        run(recipe=recipe)
+
+
+def test_recording_does_not_change_the_training():
+    assert same_weights(run(record=True).model, run(record=False).model)
+    assert run(record=False).dynamics is None
+
+
+def test_what_is_recorded_is_what_the_definitions_say():
+    rng = np.random.default_rng(0)
+    logits, labels = rng.normal(size=(2, 7, 4)) * 3, rng.integers(0, 4, 7)
+    recorder, pages = Recorder(9, torch.device("cpu")), []
+    places = np.array([8, 0, 2, 3, 4, 6, 7])
+    for epoch in range(2):
+        recorder.note(torch.tensor(logits[epoch]), torch.tensor(labels), torch.tensor(places))
+        pages.append(recorder.next_epoch())
+    dynamics = joined(pages)
+    for epoch in range(2):
+        for row, place in enumerate(places):
+            z, y = logits[epoch, row], labels[row]
+            p = softmax(torch.tensor(z), 0).numpy()
+            others = [z[c] for c in range(4) if c != y]
+            assert dynamics.correct[epoch, place] == (np.argmax(z) == y)
+            assert dynamics.label_probability[epoch, place] == pytest.approx(p[y], rel=1e-5)
+            assert dynamics.margin[epoch, place] == pytest.approx(z[y] - max(others), rel=1e-5)
+            assert dynamics.error_norm[epoch, place] == pytest.approx(np.linalg.norm(p - np.eye(4)[y]), rel=1e-4)
+    assert np.isnan(dynamics.margin[:, [1, 5]]).all()
+    assert not dynamics.correct[:, [1, 5]].any()
+
+
+def test_accuracy_is_the_share_of_right_answers_and_leaves_the_mode_alone():
+    images, model = striped_images(), tiny().train()
+    data = ImageBatches(images)
+    share = accuracy(model, data, torch.device("cpu"), batch_size=10)
+    assert model.training
+    batch = next(iter(data.plain([np.arange(len(images))], torch.device("cpu"))))
+    with torch.inference_mode():
+        right = (model.eval()(batch.inputs).argmax(1) == batch.labels).float().mean()
+    assert share == pytest.approx(right.item(), abs=1e-9)
