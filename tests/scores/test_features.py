@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
 from leanset import InputError
+from leanset._threads import working_threads
 from leanset.scores import AUM, D2, EL2N, DynUnc, Evidence, GraNd, Herding, KCenterGreedy, LastLayerGraNd, Moderate
 from leanset.scores import _products as products
 from leanset.scores._neighbours import nearest_neighbours
@@ -50,7 +51,7 @@ def d2_by_matrix(h, difficulty, keep, neighbours, gamma_forward, gamma_reverse):
         for j in range(n):
             if joined[best, j] and j not in chosen:
                 value[j] -= np.exp(-gamma_reverse * squared[best, j] / unit) * value[best]
-    return chosen
+    return chosen, value
 
 
 @CASES
@@ -73,6 +74,24 @@ def test_k_center_goes_to_the_farthest_each_time(seed, count):
     assert kept_in_order(KCenterGreedy(), evidence, count) == farthest_first(evidence.features, 30 - count)
 
 
+def test_k_center_lets_go_first_what_is_nearest_to_a_kept_example():
+    evidence, count = make_evidence(4), 20
+    order = KCenterGreedy().preference(evidence, count, np.random.default_rng(0))
+    kept = evidence.features[order[count:]]
+    distances = [min(np.linalg.norm(evidence.features[i] - h) for h in kept) for i in order[:count]]
+    assert distances == sorted(distances)
+
+
+@pytest.mark.parametrize("method", [Herding(), KCenterGreedy(), D2(score=EL2N())])
+def test_chunks_and_threads_do_not_matter(method, monkeypatch):
+    evidence = make_evidence(9, rows=200, classes=1)
+    whole = kept_in_order(method, evidence, 80)
+    monkeypatch.setattr("leanset._threads._CHUNK_ENTRIES", 1)  # chunks of 64 rows
+    for threads in (1, 3):
+        with working_threads(threads):
+            assert kept_in_order(method, evidence, 80) == whole
+
+
 @pytest.mark.parametrize("method", [Herding(), KCenterGreedy()])
 @pytest.mark.parametrize("count", [3, 28])
 def test_products_row_by_row_give_the_same_order_as_all_at_once(method, count, monkeypatch):
@@ -85,20 +104,22 @@ def test_products_row_by_row_give_the_same_order_as_all_at_once(method, count, m
 @CASES
 def test_d2_is_its_definition_on_a_dense_matrix(seed, count):
     evidence, options = make_evidence(seed), {"neighbours": 4, "gamma_forward": 0.7, "gamma_reverse": 0.2}
-    expected = d2_by_matrix(evidence.features, evidence.gradient_norm, 30 - count, **options)
-    assert kept_in_order(D2(score=GraNd(), **options), evidence, count) == expected
+    expected, value = d2_by_matrix(evidence.features, evidence.gradient_norm, 30 - count, **options)
+    order = D2(score=GraNd(), **options).preference(evidence, count, np.random.default_rng(0))
+    assert order[count:][::-1].tolist() == expected
+    assert (np.diff(value[order[:count]]) >= -1e-12).all()  # of those left out, the least wanted goes first
 
 
 def test_d2_sees_low_margins_as_hard():
     evidence = make_evidence(6)
     hard = -AUM().scores(evidence)
-    assert kept_in_order(D2(score=AUM(), neighbours=3), evidence, 15) == d2_by_matrix(
-        evidence.features, hard, 15, neighbours=3, gamma_forward=1.0, gamma_reverse=1.0
-    )
+    expected, _ = d2_by_matrix(evidence.features, hard, 15, neighbours=3, gamma_forward=1.0, gamma_reverse=1.0)
+    assert kept_in_order(D2(score=AUM(), neighbours=3), evidence, 15) == expected
 
 
 @pytest.mark.parametrize("neighbours", [1, 7, 200])
-def test_neighbours_are_those_of_scikit_learn(neighbours):
+def test_neighbours_are_those_of_scikit_learn(neighbours, monkeypatch):
+    monkeypatch.setattr("leanset._threads._CHUNK_ENTRIES", 1)  # chunks of 64 rows
     points = np.random.default_rng(0).normal(size=(150, 6)) + 100.0
     rows, squared = nearest_neighbours(points, neighbours)
     k = min(neighbours, 149)
