@@ -96,7 +96,7 @@ def test_dual_draws_in_proportion_to_score_and_beta_density():
     evidence, method, share = make_evidence(7, rows=5, runs=1), DUAL(power=2.0), 0.4
     mean = evidence.dynamics[0].label_probability.astype(float).mean(axis=0)
     b = 15 * (1 - mean.mean()) * (1 - share**2)  # five rows: all of them are among the ten of highest score
-    weight = method.scores(evidence) * stats.beta.pdf(mean, 15 - b, b)
+    weight = method.scores(evidence) * stats.beta.pdf(mean, 16 - b, b)
     rng, draws = np.random.default_rng(0), 4000
     drawn_first = [method.preference(evidence, 2, rng)[-1] for _ in range(draws)]
     frequency = np.bincount(drawn_first, minlength=5) / draws

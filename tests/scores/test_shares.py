@@ -99,7 +99,7 @@ def test_ccs_cuts_low_margins_as_the_hard_ones():
 
 
 @pytest.mark.parametrize(("count", "dropped"), [(300, 0), (500, 0), (700, 100), (800, 100), (900, 300), (990, 300)])
-def test_ccs_cuts_what_the_paper_cuts_on_cifar_10(count, dropped):
+def test_ccs_cuts_by_the_schedule_of_its_docstring(count, dropped):
     evidence = Evidence(labels=np.zeros(1000, int), gradient_norm=np.arange(1000.0))
     order = CCS(score=GraNd(), strata=1).preference(evidence, count, np.random.default_rng(0))
     hardest_first = np.arange(999, -1, -1)
