@@ -8,8 +8,8 @@ from leanset._errors import InputError
 from leanset.scores.aum import AUM
 from leanset.scores.contract import Evidence, Method, Needs, Score, ascending, checked_whole
 
-# The hard cut-offs tuned for CIFAR-10 with AUM in the paper, joined by straight lines; CIFAR-100 and ImageNet
-# were given more (0.1 at 30 % removed to 0.5 at 90 %, and 0 to 0.3).
+# About the hard cut-offs that the paper tuned for CIFAR-10 with AUM, joined by straight lines; harder data was given more
+# (CIFAR-100 up to half of all examples at 90 % removed).
 _REMOVED = (0.5, 0.7, 0.8, 0.9)
 _CUT = (0.0, 0.1, 0.1, 0.3)
 
@@ -25,8 +25,8 @@ class CCS(Method):
     Parameters
     ----------
     score : which measures difficulty; it knows its hard end, and its `remove` plays no part
-    cut : share of hardest examples to drop, never more than have to go; None takes the paper's CIFAR-10 values, 0 up to
-        50 % removed, 0.1 at 70 and 80 %, 0.3 from 90 % on, and straight lines between
+    cut : share of hardest examples to drop, never more than have to go; None takes about what the paper tuned for
+        CIFAR-10: 0 up to 50 % removed, 0.1 at 70 and 80 %, 0.3 from 90 % on, and straight lines between
     strata : number of strata
 
     Examples

@@ -17,7 +17,7 @@ from leanset.scores.contract import (
     checked_whole,
 )
 
-_TOTAL = 15.0  # C of the paper: the Beta's two parameters add up to it
+_C = 15.0  # the paper's constant: the Beta's two parameters add up to C + 1
 _TOP = 10  # examples of the highest scores whose mean probability is μ
 _EDGE = 1e-6  # float32 probabilities reach 0 and 1, where a Beta density may vanish
 
@@ -31,10 +31,10 @@ class DUAL(Score):
     hard ones.
 
     With `beta_sampling` what stays is drawn without replacement, with probability ∝ score × Beta(α, β) density at
-    the example's mean label probability, where β = C·(1 − μ)·(1 − r^`power`), α = C − β, C = 15, r is the share that
+    the example's mean label probability, where β = C·(1 − μ)·(1 − r^`power`), α = C + 1 − β, C = 15, r is the share that
     goes and μ the mean label probability of the ten highest scores: the larger r, the easier the examples that stay. The
-    paper states this for one run and a μ of the highest score; here α and β are at least 1, so that the
-    density stays bounded as r approaches 1 or μ approaches 0.
+    constants are those of the authors' experiments. Departures: several runs are averaged, and β is at least 1, so that
+    the density stays bounded as r approaches 1.
 
     Parameters
     ----------
@@ -100,5 +100,5 @@ class DUAL(Score):
         return np.asarray((alpha - 1.0) * np.log(inner) + (beta - 1.0) * np.log1p(-inner))  # up to a constant
 
     def _beta(self, centre: float, removed_share: float) -> tuple[float, float]:
-        beta = _TOTAL * (1.0 - centre) * (1.0 - removed_share**self.power)
-        return max(_TOTAL - beta, 1.0), max(beta, 1.0)
+        beta = max(_C * (1.0 - centre) * (1.0 - removed_share**self.power), 1.0)
+        return _C + 1.0 - beta, beta
