@@ -101,11 +101,11 @@ def test_a_checkpoint_replaces_the_training(tmp_path):
 def test_what_a_checkpoint_cannot_tell_is_said_before_anything_is_computed(tmp_path, name):
     settings = dataclasses.replace(SETTINGS, checkpoint=tmp_path / "any.pt")
     method = METHODS[name]()
-    if "dynamics" in method.needs:
+    if "dynamics" in method.all_needs():
         with pytest.raises(InputError, match=f"--method {name} needs the dynamics"):
             settings.check_can_serve(method)
     else:
-        assert settings.check_can_serve(method) == ("gradient_norm" in method.needs)
+        assert settings.check_can_serve(method) == ("gradient_norm" in method.all_needs())
 
 
 def test_unreadable_images_keep_their_row_numbers(tmp_path):

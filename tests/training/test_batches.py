@@ -36,7 +36,7 @@ def plainly_shifted(image, down, across, mirrored, edge):
 
 @pytest.mark.parametrize(("edge", "flip"), [(0, False), (0, True), (2, False), (3, True)])
 def test_every_augmented_image_is_a_shifted_and_perhaps_mirrored_original(edge, flip):
-    pixels = np.random.default_rng(0).integers(1, 255, (40, 6, 5, 3)).astype(np.uint8)
+    pixels = np.random.default_rng(0).integers(1, 255, (300, 6, 5, 3)).astype(np.uint8)
     recipe = Recipe(epochs=1, lr=0.1, crop=edge, flip=flip)
     made = augmented(torch.from_numpy(pixels), recipe, torch.Generator().manual_seed(0)).numpy()
     ways = [

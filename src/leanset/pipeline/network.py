@@ -82,7 +82,7 @@ class NetworkSettings:
 
     def check_can_serve(self, method: Method | None) -> bool:
         """Raise if a method needs what a checkpoint cannot tell; return whether it needs the network's gradients."""
-        needs = () if method is None else method.needs
+        needs = () if method is None else method.all_needs()
         if self.checkpoint is not None and "dynamics" in needs:
             assert method is not None
             raise InputError(

@@ -49,7 +49,7 @@ class ScoredFormulation(Formulation):
     @cached_property
     def evidence(self) -> Evidence:
         """What was recorded, completed by what the features and the fitted head tell."""
-        recorded, needs = self.ground.recorded, self.method.needs
+        recorded, needs = self.ground.recorded, self.method.all_needs()
         evidence = dataclasses.replace(
             recorded,
             features=self.ground.examples.features,

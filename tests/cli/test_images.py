@@ -1,0 +1,171 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import leanset
+from leanset.scores import METHODS
+from tests.cli.test_cli import call
+from tests.training.networks import striped_images
+
+NETWORK = ("--model", "lenet", "--epochs", 2, "--batch-size", 32, "--device", "cpu")
+
+
+@pytest.fixture(scope="module")
+def image_folder(tmp_path_factory):
+    """Class folders of PNG files, with a test part."""
+    folder, images = tmp_path_factory.mktemp("images"), striped_images()
+    for part, data in (("train", images), ("test", images.held_out)):
+        for row, (pixels, label) in enumerate(zip(data.pixels, data.labels, strict=True)):
+            place = folder / part / data.classes[label].replace(" ", "-")
+            place.mkdir(parents=True, exist_ok=True)
+            Image.fromarray(pixels.transpose(1, 2, 0)).save(place / f"{row:04d}.png")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def image_run(image_folder, tmp_path_factory):
+    """A run on those images."""
+    out = tmp_path_factory.mktemp("runs") / "run"
+    call("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--no-frontier", "--out", out, check=0)
+    return out
+
+
+def test_from_images_to_a_verified_run_and_a_network_trained_on_what_was_kept(image_folder, image_run, tmp_path):
+    result = leanset.load(image_run)
+    assert len(result.removed) == round(0.4 * 96)
+    assert result.certificate.l2 == 5e-4
+    assert result.certificate.start_head_distance > 0
+    assert "FAILS" not in call("verify", image_run, check=0).stdout
+    call("verify", image_run, "--data", f"head:{image_run}/network/head", check=0)
+    refused = call("verify", image_run, "--data", f"folder:{image_folder}", check=2)
+    assert "leave --data out" in refused.stderr
+    kept = ("--subset", image_run / "kept.txt")
+    done = call("train", f"folder:{image_folder}", *NETWORK, *kept, "--json", "--out", tmp_path / "lean", check=0)
+    answer = json.loads(done.stdout)
+    assert answer["examples"] == len(result.kept)
+    assert 0 <= answer["held_out_accuracy"] <= 1
+    shown = call("train", f"folder:{image_folder}", *NETWORK, *kept, "--out", tmp_path / "lean", check=0)
+    assert f"{100 * answer['held_out_accuracy']:.2f} %" in shown.stdout
+
+
+def test_any_method_from_the_statistics_that_a_run_left(image_run):
+    methods = [name for name in METHODS if name != "grand"]
+    for name in methods[::4]:
+        done = call(
+            "prune",
+            f"head:{image_run}/network/head",
+            "--method",
+            name,
+            "--count",
+            30,
+            "--json",
+            "--no-frontier",
+            check=0,
+        )
+        assert json.loads(done.stdout)["method"] == name
+
+
+def test_grand_is_added_to_a_finished_network(image_folder, image_run, tmp_path):
+    out = tmp_path / "run"
+    subprocess.run(["cp", "-r", image_run, out], check=True)
+    made = (out / "network" / "model.pt").stat().st_mtime_ns
+    again = (f"folder:{image_folder}", *NETWORK, "--fraction", 0.3, "--no-frontier", "--out", out)
+    call("prune", *again, "--method", "grand", check=3)  # another run lies there
+    call("prune", *again, "--method", "grand", "--overwrite", check=0)
+    assert (out / "network" / "model.pt").stat().st_mtime_ns == made
+    assert leanset.load(out).certificate.method == "grand"
+
+
+def test_own_weights_instead_of_training(image_folder, image_run, tmp_path):
+    done = call(
+        "prune",
+        f"folder:{image_folder}",
+        *("--model", "lenet", "--checkpoint", image_run / "network" / "model.pt", "--device", "cpu"),
+        *("--epsilon", 0.5, "--out", tmp_path / "run", "--no-frontier", "--json"),
+        check=0,
+    )
+    assert json.loads(done.stdout)["refit_change"] <= 0.5
+
+
+def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
+    source, out = f"folder:{image_folder}", tmp_path / "run"
+    for arguments, said in (
+        (("--fraction", 0.4), "give --model"),
+        (("--fraction", 1.4, *NETWORK), "must lie in (0, 1)"),
+        (("--fraction", 0.4, "--model", "resnet19"), "resnet20"),
+        (("--fraction", 0.4, *NETWORK, "--method", "el3n"), "el2n"),
+        (("--fraction", 0.4, *NETWORK, "--preset", "slow"), "paper, fast"),
+        (("--fraction", 0.4, *NETWORK, "--lr", -1), "lr=-1.0"),
+        (("--fraction", 0.4, *NETWORK, "--head", "conv1"), "is a Conv2d"),
+        (("--fraction", 0.4, *NETWORK, "--mean", "0.5,0.5,0.5"), "both --mean and --std"),
+        (("--fraction", 0.4, *NETWORK, "--checkpoint", "m.pt", "--method", "forgetting"), "leave --checkpoint out"),
+        (("--fraction", 0.4, *NETWORK, "--on-bad-image", "ask"), "stop or skip"),
+        (("--fraction", 0.4, *NETWORK, "--device", "tpu"), "'auto', 'cpu'"),
+    ):
+        done = call("prune", source, *arguments, "--out", out, check=2)
+        assert said in done.stderr
+        assert not out.exists()
+
+
+def test_features_refuse_the_options_of_a_network(toy_npz):
+    done = call("prune", toy_npz, "--fraction", 0.4, "--model", "lenet", check=2)
+    assert "without a network" in done.stderr
+    assert "trains networks on images" in call("train", toy_npz, "--model", "lenet", check=2).stderr
+
+
+def test_dry_run_on_images_names_training_and_computes_nothing(image_folder, tmp_path):
+    done = call("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--dry-run", "--json", check=0)
+    stages = json.loads(done.stdout)["stages"]
+    assert any(stage.startswith("training lenet") for stage in stages)
+    assert "capturing the head" in stages
+
+
+@pytest.mark.parametrize("choice", ["stop", "skip"])
+def test_a_broken_image_stops_the_run_or_is_left_out_as_the_user_chose(image_folder, tmp_path, choice):
+    subprocess.run(["cp", "-r", image_folder / "train", tmp_path / "data"], check=True)
+    victim = sorted((tmp_path / "data" / "period-1").iterdir())[3]
+    victim.write_bytes(victim.read_bytes()[:60])
+    out = tmp_path / "run"
+    arguments = (*NETWORK, "--fraction", 0.4, "--no-frontier", "--out", out, "--on-bad-image", choice)
+    done = call("prune", f"folder:{tmp_path / 'data'}", *arguments)
+    assert victim.name in done.stderr
+    if choice == "stop":
+        assert done.returncode == 2
+        assert not out.exists()
+    else:
+        assert done.returncode == 0
+        result = leanset.load(out)
+        assert sorted([*result.kept, *result.removed]) == np.delete(np.arange(96), 3).tolist()
+
+
+def test_rows_that_are_not_in_the_source_are_refused(image_folder, tmp_path):
+    (tmp_path / "rows.txt").write_text("1\n2\n500\n")
+    done = call("train", f"folder:{image_folder}", *NETWORK, "--subset", tmp_path / "rows.txt", check=2)
+    assert "1 of 3 rows are not in this source" in done.stderr
+
+
+def test_two_processes_train_one_network(image_folder, tmp_path):
+    """LeNet has no batch statistics, so two processes that average their gradients take the steps that one takes."""
+    weights = []
+    for devices in (1, 2):
+        out = tmp_path / str(devices)
+        script = tmp_path / "leanset_main.py"  # the launcher of the second process starts a script again, not `-c`
+        script.write_text("from leanset.cli import main\nif __name__ == '__main__':\n    main()\n")
+        arguments = ("train", f"folder:{image_folder}", *NETWORK, "--devices", devices, "--out", out, "--quiet")
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        done = subprocess.run(
+            [sys.executable, script, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+        import torch
+
+        weights.append(torch.load(out / "model.pt", weights_only=True)["weights"])
+        with np.load(out / "dynamics.npz") as dynamics:
+            assert np.isfinite(dynamics["margin"]).all()  # each example was noted, whichever process saw it
+    for name, weight in weights[0].items():
+        torch.testing.assert_close(weights[1][name], weight, rtol=1e-3, atol=1e-4)
