@@ -206,11 +206,12 @@ def test_links_and_pipes_do_no_harm(tmp_path):
     assert "not a regular file" in images.unreadable[1].reason
 
 
-def test_progress_goes_up_to_one(tmp_path):
+@pytest.mark.parametrize("memory", [2**30, 0])
+def test_progress_goes_up_to_one(tmp_path, memory):
     class_folder(tmp_path / "train", noise(40))
     class_folder(tmp_path / "val", noise(4))
     shares = []
-    open_source(f"folder:{tmp_path}", advance=shares.append)
+    open_source(f"folder:{tmp_path}", advance=shares.append, memory=memory)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
