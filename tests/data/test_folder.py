@@ -195,6 +195,7 @@ def test_identity_knows_the_data_again(tmp_path, memory):
     assert len({first, second, identity()}) == 3
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_links_and_pipes_do_no_harm(tmp_path):
     class_folder(tmp_path, noise(4))
     (tmp_path / "cat" / "round").symlink_to(tmp_path, target_is_directory=True)
@@ -205,11 +206,12 @@ def test_links_and_pipes_do_no_harm(tmp_path):
     assert "not a regular file" in images.unreadable[1].reason
 
 
-def test_progress_goes_up_to_one(tmp_path):
+@pytest.mark.parametrize("memory", [2**30, 0])
+def test_progress_goes_up_to_one(tmp_path, memory):
     class_folder(tmp_path / "train", noise(40))
     class_folder(tmp_path / "val", noise(4))
     shares = []
-    open_source(f"folder:{tmp_path}", advance=shares.append)
+    open_source(f"folder:{tmp_path}", advance=shares.append, memory=memory)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
@@ -223,3 +225,31 @@ def test_folders_without_images(tmp_path):
         open_source(f"folder:{tmp_path}")
     with pytest.raises(InputError, match="must be a folder"):
         open_source(f"folder:{tmp_path / 'cat' / '000.png'}")
+
+
+def test_names_that_are_no_text(tmp_path):
+    class_folder(tmp_path, noise(4))
+    try:
+        os.rename(tmp_path / "cat", os.fsencode(tmp_path) + b"/c\xff")
+    except OSError:
+        pytest.skip("this file system only takes text for names")
+    with pytest.raises(InputError, match="not UTF-8 text"):
+        open_source(f"folder:{tmp_path}")
+
+
+def test_a_folder_that_may_not_be_listed(tmp_path, monkeypatch):
+    class_folder(tmp_path, noise(4))
+    monkeypatch.setattr(os, "walk", lambda top, onerror: onerror(PermissionError(13, "Permission denied", top)))
+    with pytest.raises(InputError, match=r"cannot be read: .*Permission denied"):
+        open_source(f"folder:{tmp_path}")
+
+
+@pytest.mark.parametrize("memory", [2**30, 0])
+def test_held_out_files_may_be_broken_too(tmp_path, memory):
+    class_folder(tmp_path / "train", noise(4))
+    expected = class_folder(tmp_path / "val", noise(6, seed=1))
+    (tmp_path / "val" / "cat" / "001.png").write_bytes(b"")
+    images = open_source(f"folder:{tmp_path}", on_bad="skip", memory=memory)
+    assert images.unreadable == ()
+    assert images.held_out.rows.tolist() == [0, 2, 3, 4, 5]
+    np.testing.assert_array_equal(images.held_out.pixels[np.arange(5)], expected[[0, 2, 3, 4, 5]])

@@ -51,7 +51,7 @@ def test_rows_follow_a_shuffled_dataset(tmp_path):
 
 def test_features_with_class_names(tmp_path):
     features = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
-    kinds = datasets.Features(features=datasets.List(datasets.Value("float32")), label=datasets.ClassLabel(names=NAMES))
+    kinds = datasets.Features(features=[datasets.Value("float32")], label=datasets.ClassLabel(names=NAMES))
     data = datasets.Dataset.from_dict({"features": features, "label": LABELS}, features=kinds)
     datasets.DatasetDict(train=data, test=data).save_to_disk(tmp_path / "d")
     examples = open_source(f"hf:{tmp_path / 'd'}")

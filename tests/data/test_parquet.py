@@ -163,6 +163,16 @@ def test_damaged_and_foreign_files(tmp_path):
         open_source(f"parquet:{tmp_path / 'empty'}")
 
 
+@pytest.mark.parametrize("text", [b"wolf", b"label"], ids=["in a label", "in a column's name"])
+def test_text_that_is_not_utf8(tmp_path, text):
+    path = tmp_path / "a.parquet"
+    columns = {"x": FEATURES[:, 0], "label": ["wolf", "lynx", "hare"] * 2}
+    spec = write(path, columns, compression="none", store_schema=False)
+    path.write_bytes(path.read_bytes().replace(text, b"\xff" + text[1:]))
+    with pytest.raises(InputError, match=r"a\.parquet: cannot be read as a Parquet file"):
+        open_source(spec, label_column=None if text == b"wolf" else "x")
+
+
 def test_rows_without_end_are_stopped(tmp_path, monkeypatch):
     # Equal strings are stored once: a few kB in the file, 200 MB in memory.
     spec = write(tmp_path / "a.parquet", {"image": [bytes(10_000)] * 20_000, "label": [0, 1] * 10_000})

@@ -161,7 +161,7 @@ def _class_names(contents: Mapping[str, bytes], release: _Release) -> tuple[str,
 
 
 def _images(
-    contents: Mapping[str, bytes],
+    contents: dict[str, bytes],
     names: tuple[str, ...],
     classes: tuple[str, ...],
     release: _Release,
@@ -169,7 +169,7 @@ def _images(
 ) -> Images:
     pixels, codes = [], []
     for name in names:
-        batch = _unpickled(contents[name], name)
+        batch = _unpickled(contents.pop(name), name)  # read once, so not kept
         data = batch.get(b"data")
         if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != 3072:
             raise InputError(f"`{name}` must hold (n, 3072) bytes of pixels.")

@@ -95,8 +95,7 @@ class LazyPixels:
     def __getitem__(self, rows: Rows) -> PixelArray:
         wanted = self.rows[rows]
         out = np.empty((len(wanted), 3, *self.size), dtype=np.uint8)
-        fill = _filler(out, self.encoded, wanted)
-        _each(fill, len(wanted), lambda share: None)
+        _each(_filler(out, self.encoded, wanted), len(wanted), lambda share: None)
         return out
 
 
@@ -173,6 +172,7 @@ def _read_later(
     rows = _without(np.arange(len(split.codes)), bad)
     pixels = LazyPixels(split.encoded, rows, size)
     identity = _stamped(split, classes, pixels)
+    advance(1.0)
     return Images(pixels, split.codes[rows], classes, rows, unreadable=_sorted(bad), identity=identity)
 
 

@@ -40,6 +40,9 @@ def _listed(path: str) -> tuple[list[str], list[str], tuple[str, ...]]:
     if not os.path.isdir(path):
         raise InputError(f"{path}: must be a folder with one sub-folder of images for each class.")
     classes = sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith("."))
+    for name in classes:
+        if name.encode(errors="replace").decode() != name:
+            raise InputError(f"{path}: the class folder {name!r} has a name that is not UTF-8 text.")
     names, labels = [], []
     for name in classes:
         inside = _images_under(path, name)
@@ -53,7 +56,11 @@ def _listed(path: str) -> tuple[list[str], list[str], tuple[str, ...]]:
 def _images_under(root: str, name: str) -> list[str]:
     found = []
     # Links to folders further down are not followed, so a link to a parent folder cannot go round in circles.
-    for folder, _, files in os.walk(os.path.join(root, name)):
+    for folder, _, files in os.walk(os.path.join(root, name), onerror=_stop):
         inside = os.path.relpath(folder, root)
         found += [os.path.join(inside, file) for file in files if file.lower().endswith(ENDINGS) and file[0] != "."]
     return sorted(found)
+
+
+def _stop(error: OSError) -> None:
+    raise error  # os.walk would pass over a folder that it may not list, and its images would be missing unnoticed

@@ -1,4 +1,6 @@
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leanset._errors import InputError
@@ -43,17 +45,13 @@ def _splits(path: str) -> tuple[list[str], list[str]]:
 
 
 def _schema(file: str) -> "pa.Schema":
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
+    with _damage_named(file):
         return pq.read_schema(file)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{file}: cannot be read as a Parquet file: {error}.") from None
 
 
 def _table(files: list[str], columns: Columns, where: str) -> "pa.Table":
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     batches, size = [], 0
@@ -61,16 +59,24 @@ def _table(files: list[str], columns: Columns, where: str) -> "pa.Table":
         missing = set(columns.names) - set(_schema(file).names)
         if missing:
             raise InputError(f"{file}: no column {', '.join(sorted(missing))}, which the other files of {where} have.")
-        try:
-            # By and by: a few bytes of run-length coding can stand for any number of rows, and no header tells.
-            with pq.ParquetFile(file) as content:
-                for batch in content.iter_batches(_AT_ONCE, columns=columns.names):
-                    batches.append(batch)
-                    size += batch.nbytes
-                    refuse_beyond_memory(size, file, "unpacks to at least")
-        except (OSError, pa.ArrowException) as error:
-            raise InputError(f"{file}: cannot be read as a Parquet file: {error}.") from None
+        # By and by: a few bytes of run-length coding can stand for any number of rows, and no header tells.
+        with _damage_named(file), pq.ParquetFile(file) as content:
+            for batch in content.iter_batches(_AT_ONCE, columns=columns.names):
+                batch.validate(full=True)  # such as that text is text
+                batches.append(batch)
+                size += batch.nbytes
+                refuse_beyond_memory(size, file, "unpacks to at least")
     return _joined(batches, where)
+
+
+@contextlib.contextmanager
+def _damage_named(file: str) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read as a Parquet file: {error}.") from None
 
 
 def _joined(batches: "list[pa.RecordBatch]", where: str) -> "pa.Table":

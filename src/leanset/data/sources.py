@@ -80,6 +80,8 @@ def open_source(
         if path in str(error):
             raise
         raise InputError(f"{path}: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error}.") from None
 
 
 def _parsed(spec: str) -> tuple[str, str]:
