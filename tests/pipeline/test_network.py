@@ -102,7 +102,7 @@ def test_what_a_checkpoint_cannot_tell_is_said_before_anything_is_computed(tmp_p
     settings = dataclasses.replace(SETTINGS, checkpoint=tmp_path / "any.pt")
     method = METHODS[name]()
     if "dynamics" in method.all_needs():
-        with pytest.raises(InputError, match=f"--method {name} needs the dynamics"):
+        with pytest.raises(InputError, match=f"--method {name}` needs the dynamics"):
             settings.check_can_serve(method)
     else:
         assert settings.check_can_serve(method) == ("gradient_norm" in method.all_needs())

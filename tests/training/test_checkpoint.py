@@ -1,6 +1,7 @@
 import os
 import pickle
 
+import numpy as np
 import pytest
 import torch
 
@@ -63,3 +64,21 @@ def test_weights_that_do_not_fit_are_listed(tmp_path):
     torch.save(weights, tmp_path / "other.pt")
     with pytest.raises(InputError, match=r"lacks bn\.weight.*unknown extra\.weight.*fc\.bias is \(4,\), not \(3,\)"):
         load_weights(tiny(classes=3), tmp_path / "other.pt")
+
+
+def test_no_mutation_of_a_checkpoint_does_more_than_be_refused(tmp_path):
+    path, rng = tmp_path / "weights.pt", np.random.default_rng(0)
+    torch.save({"a": torch.arange(4.0)}, path, _use_new_zipfile_serialization=False)
+    whole = path.read_bytes()
+    refused = 0
+    for _ in range(300):
+        content = bytearray(whole)
+        for place in rng.integers(0, len(content), 3):
+            content[place] = rng.integers(256)
+        path.write_bytes(content)
+        try:
+            read_checkpoint(path)
+        except InputError as error:
+            refused += 1
+            assert "weights.pt" in str(error)
+    assert refused > 0

@@ -86,7 +86,8 @@ class Images:
 
     def _digest(self) -> str:
         digest = hashlib.sha256("\0".join(self.classes).encode())
-        digest.update(np.ascontiguousarray(self.labels).data)
+        for array in (self.labels, self.rows):
+            digest.update(np.ascontiguousarray(array).data)
         for start in range(0, len(self), 4096):
             digest.update(np.ascontiguousarray(self.pixels[np.arange(start, min(start + 4096, len(self)))]).data)
         if self.held_out is not None:
