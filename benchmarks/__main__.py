@@ -10,7 +10,11 @@ from pathlib import Path
 from benchmarks._record import Request, record
 from benchmarks._show import show
 
-NAMES = ("truth", "quality", "paper", "influence", "speed", "growth", "scores")
+FOLDERS = {  # of the records of each benchmark, under results/
+    **dict.fromkeys(("truth", "quality", "paper", "influence", "speed", "growth"), "heart"),
+    **dict.fromkeys(("scores", "images", "networks"), "images"),
+}
+NAMES = tuple(FOLDERS)
 ROOT = Path(__file__).resolve().parents[1]
 DATA = "../shared/data/cifar10_resnet20_head.npz"
 NO_PEER = (
@@ -21,18 +25,18 @@ NO_PEER = (
 
 def main() -> None:
     options = _options()
-    folder = "runs/benchmarks-small" if options.small else "results/heart"
-    request = Request(
-        data=Path(options.data) if options.data else Path(os.path.relpath(ROOT / DATA)),
-        out=Path(options.out) if options.out else ROOT / folder,
-        small=options.small,
-    )
     for name in NAMES if options.name == "all" else (options.name,):
         if name == "influence" and importlib.util.find_spec("pydvl") is None:
             if options.name == "all":
                 print(f"Left out: {NO_PEER}")
                 continue
             raise SystemExit(f"benchmarks: {NO_PEER}")
+        folder = "runs/benchmarks-small" if options.small else f"results/{FOLDERS[name]}"
+        request = Request(
+            data=Path(options.data) if options.data else Path(os.path.relpath(ROOT / DATA)),
+            out=Path(options.out) if options.out else ROOT / folder,
+            small=options.small,
+        )
         module = importlib.import_module(f"benchmarks.{name}")
         show(name, *record(name, module.__doc__ or "", module.run, request, _command(name, options)))
 
@@ -40,8 +44,10 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure leanset's claims.")
     parser.add_argument("name", nargs="?", default="all", choices=(*NAMES, "all"))
-    parser.add_argument("--out", help="folder for the records (default: results/heart)")
-    parser.add_argument("--data", help=f"npz file (default: {DATA}, from the repository's root)")
+    parser.add_argument("--out", help="folder for the records (default: results/heart or results/images)")
+    parser.add_argument(
+        "--data", help=f"npz file, or for images and networks the folder of CIFAR-10 (default: {DATA} and beside it)"
+    )
     parser.add_argument("--small", action="store_true", help=argparse.SUPPRESS)  # a quick test of the benchmarks
     return parser.parse_args()
 

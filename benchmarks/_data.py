@@ -1,16 +1,19 @@
 """The data of the benchmarks, and the package's inner objects built from them."""
 
+from pathlib import Path
+
 import numpy as np
 
 import leanset
 from benchmarks._record import Request
 from leanset._arrays import Mask
-from leanset.data import Examples, read_npz
+from leanset.data import Examples, Images, open_source, read_npz
 from leanset.head import HeadFit
 from leanset.influence import InfluenceMap
-from leanset.pipeline.formulations import Formulation
+from leanset.pipeline.formulations import Annealed
 from leanset.pipeline.ground import Ground, prepare_ground
-from leanset.pipeline.settings import checked_budget, checked_settings, constraints_of
+from leanset.pipeline.inputs import inputs_from
+from leanset.pipeline.settings import checked_settings, constraints_of
 from leanset.problem import PruneProblem
 
 L2 = 1e-4
@@ -59,27 +62,29 @@ def ground_of(
     examples: Examples, fraction: float, *, seed: int, formulation: str = "newton", known: HeadFit | None = None
 ) -> Ground:
     """Return what `leanset.prune` would stand on, with the head refitted only if it is not known."""
-    settings = checked_settings(
-        examples,
-        budget=checked_budget(len(examples), fraction=fraction),
-        l2=L2,
-        standardize=True,
-        class_balance=None,
-        pinned=None,
-        formulation=formulation,
-        inverse=None,
-        solver=None,
-        seed=seed,
-        random_draws=5,
-        frontier=False,
-        memory=2**30,
-        head=None,
-    )
-    return prepare_ground(examples, settings, constraints_of(examples, settings), None, known)
+    inputs = inputs_from(examples, l2=L2)
+    settings = checked_settings(inputs, fraction=fraction, formulation=formulation, seed=seed, frontier=False)
+    return prepare_ground(inputs, settings, constraints_of(examples, settings), known)
 
 
-def exchange_problem(
-    formulation: Formulation, influence: InfluenceMap, removed: Mask, rows: np.ndarray
-) -> PruneProblem:
+def exchange_problem(formulation: Annealed, influence: InfluenceMap, removed: Mask, rows: np.ndarray) -> PruneProblem:
     """State the exchange problem that a formulation's search solves, with `rows` free to move."""
     return formulation.problem(influence, rows, removed, influence.total(np.flatnonzero(removed)))
+
+
+def cifar10_folder(request: Request) -> Path:
+    """Return the folder of the official CIFAR-10 files, beside the default data or as given."""
+    folder = request.data if request.data.is_dir() else request.data.parent / "cifar-10-batches-py"
+    if not folder.is_dir():
+        raise SystemExit(f"benchmarks: no CIFAR-10 at {folder}; pass --data DIR with the official files.")
+    return folder
+
+
+def cifar10(request: Request) -> Images:
+    """Read CIFAR-10; its first 2,000 images if the request is small."""
+    images = open_source(f"cifar10:{cifar10_folder(request)}")
+    assert isinstance(images, Images)
+    if not request.small:
+        return images
+    rows = np.arange(2000)
+    return Images(images.pixels[rows], images.labels[rows], images.classes, identity="the first images")

@@ -7,7 +7,8 @@ from sklearn.linear_model import LogisticRegression
 import leanset
 from leanset.data import read_npz
 from leanset.pipeline.estimate import estimate
-from leanset.pipeline.settings import checked_budget, checked_settings, constraints_of
+from leanset.pipeline.inputs import inputs_from
+from leanset.pipeline.settings import checked_settings, constraints_of
 
 pytestmark = pytest.mark.shared
 
@@ -48,10 +49,7 @@ def test_ten_times_below_random_with_class_balance(run):
 
 def test_the_estimate_is_of_the_right_order(cifar_head):
     examples = read_npz(cifar_head)
-    settings = checked_settings(
-        examples, budget=checked_budget(50_000, fraction=0.4), l2=1e-4, standardize=True, class_balance=None, pinned=None,
-        formulation="newton", inverse=None, solver=None, seed=0, random_draws=5, frontier=True, memory=2**30, head=None,
-    )  # fmt: skip
+    settings = checked_settings(inputs_from(examples), fraction=0.4)
     cost = estimate(50_000, 64, 10, settings, constraints_of(examples, settings).most)
     assert 10 < cost.seconds < 300
     assert 2e8 < cost.memory < 2e9

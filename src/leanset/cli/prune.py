@@ -8,8 +8,7 @@ from leanset.data import Images
 from leanset.pipeline import prune_inputs
 from leanset.pipeline.estimate import Estimate, estimate
 from leanset.pipeline.inputs import Inputs, inputs_from
-from leanset.pipeline.run import DEFAULT_MEMORY
-from leanset.pipeline.settings import PruneSettings, checked_settings, constraints_of
+from leanset.pipeline.settings import DEFAULT_MEMORY, PruneSettings, checked_settings, constraints_of
 
 
 @guarded

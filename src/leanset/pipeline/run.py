@@ -22,13 +22,12 @@ from leanset.pipeline.ground import Ground, prepare_ground
 from leanset.pipeline.inputs import Inputs, inputs_from
 from leanset.pipeline.result import PruneResult, load
 from leanset.pipeline.scored import ScoredFormulation
-from leanset.pipeline.settings import PruneSettings, checked_settings, constraints_of
+from leanset.pipeline.settings import DEFAULT_MEMORY, PruneSettings, checked_settings, constraints_of
 from leanset.problem import Constraints
 from leanset.runs import RunFolder
 from leanset.scores import Method
 from leanset.solve import Solver
 
-DEFAULT_MEMORY = 2**30
 FORMULATIONS: dict[str, type[Formulation]] = {"newton": NewtonFormulation, "paper": PaperFormulation}
 
 

@@ -16,6 +16,7 @@ from leanset.problem import Constraints
 from leanset.scores import Method, method_named
 from leanset.solve import SimulatedAnnealing, Solver
 
+DEFAULT_MEMORY = 2**30
 BudgetKind = Literal["fraction", "count", "epsilon", "relative_epsilon", "max_loss_gap"]
 
 
@@ -110,21 +111,21 @@ def checked_budget(n: int, **given: float | None) -> Budget:
 def checked_settings(
     inputs: Inputs,
     *,
-    fraction: float | None,
-    count: int | None,
-    epsilon: float | None,
-    relative_epsilon: float | None,
-    max_loss_gap: float | None,
-    class_balance: str | int | None,
-    pinned: ArrayLike | None,
-    method: Method | str | None,
-    formulation: str,
-    inverse: Inverse | None,
-    solver: Solver | None,
-    seed: int,
-    random_draws: int,
-    frontier: bool,
-    memory: int,
+    fraction: float | None = None,
+    count: int | None = None,
+    epsilon: float | None = None,
+    relative_epsilon: float | None = None,
+    max_loss_gap: float | None = None,
+    class_balance: str | int | None = None,
+    pinned: ArrayLike | None = None,
+    method: Method | str | None = None,
+    formulation: str = "newton",
+    inverse: Inverse | None = None,
+    solver: Solver | None = None,
+    seed: int = 0,
+    random_draws: int = 5,
+    frontier: bool = True,
+    memory: int = DEFAULT_MEMORY,
 ) -> PruneSettings:
     """Check every option once; the rest of the package may rely on them."""
     examples, l2 = inputs.examples, inputs.l2
