@@ -45,9 +45,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure leanset's claims.")
     parser.add_argument("name", nargs="?", default="all", choices=(*NAMES, "all"))
     parser.add_argument("--out", help="folder for the records (default: results/heart or results/images)")
-    parser.add_argument(
-        "--data", help=f"npz file, or for images and networks the folder of CIFAR-10 (default: {DATA} and beside it)"
-    )
+    parser.add_argument("--data", help=f"npz file, or the folder of CIFAR-10 (default: {DATA}, and beside it)")
     parser.add_argument("--small", action="store_true", help=argparse.SUPPRESS)  # a quick test of the benchmarks
     return parser.parse_args()
 
