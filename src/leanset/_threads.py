@@ -32,16 +32,22 @@ def available_threads() -> int:
 
 
 @contextlib.contextmanager
-def working_threads(threads: int | None) -> Iterator[None]:
-    """Set the worker count for a block and keep BLAS to one thread inside it."""
+def thread_count(threads: int | None) -> Iterator[None]:
+    """Set how many threads leanset may use inside a block; all cores if None."""
     if threads is not None and threads < 1:
         raise InputError(f"`threads={threads}` must be at least 1, or None for all cores.")
     token = _threads.set(threads)
     try:
-        with threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
-            yield
+        yield
     finally:
         _threads.reset(token)
+
+
+@contextlib.contextmanager
+def working_threads(threads: int | None) -> Iterator[None]:
+    """Set the worker count for a block and keep BLAS to one thread inside it."""
+    with thread_count(threads), threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
+        yield
 
 
 def row_chunks(rows: int, width: int) -> list[slice]:

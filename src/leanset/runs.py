@@ -58,9 +58,8 @@ class Folder:
 
     def read_rows(self, name: str) -> Rows:
         """Read row numbers, one a line."""
-        text = self.read_text(name)
         try:
-            return np.array([int(line) for line in text.split()], dtype=np.int64)
+            return rows_in(self.read_text(name))
         except ValueError:
             raise RunFolderError(f"{self.path / name}: must hold one row number a line.") from None
 
@@ -139,9 +138,7 @@ class RunFolder(Folder):
         A new or empty folder is created; one that holds the same run, finished or not, is taken up again; anything else
         is refused. With `overwrite`, another leanset run stays as it is until the new one is complete.
         """
-        if self.path.exists() and not self.path.is_dir():
-            raise RunFolderError(f"{self.path}: is a file, not a folder; choose another output folder.")
-        new = not (self.path.is_dir() and any(item.name != NETWORK for item in self.path.iterdir()))
+        new = not self._is_taken()
         if not new:
             self._check_same_run(identity, overwrite=overwrite)
         with explained(self.path, "create"):
@@ -149,21 +146,37 @@ class RunFolder(Folder):
         self.write_json(_IN_PROGRESS, identity)
         return new
 
-    def _check_same_run(self, identity: dict[str, Any], *, overwrite: bool) -> None:
-        found = [self.read_json(name) for name in (_IN_PROGRESS, SETTINGS) if (self.path / name).is_file()]
+    def check(self, part: dict[str, Any], *, overwrite: bool = False) -> None:
+        """Raise what `open` would raise as far as a part of the identity tells, and change nothing."""
+        if self._is_taken():
+            self._differences(part, part.keys(), overwrite=overwrite)
+
+    def _is_taken(self) -> bool:
+        if self.path.exists() and not self.path.is_dir():
+            raise RunFolderError(f"{self.path}: is a file, not a folder; choose another output folder.")
+        return self.path.is_dir() and any(item.name != NETWORK for item in self.path.iterdir())
+
+    def _known(self) -> list[dict[str, Any]]:
+        found = [self.read_json(name) for name in (_IN_PROGRESS, SETTINGS) if self.has(name)]
         if not found or not all(values.keys() >= _OWN_KEYS for values in found):
             raise RunFolderError(
                 f"{self.path}: is in use for something that is not a leanset run; choose an empty or new output folder."
             )
-        changed = sorted(
-            {key for old in found for key in identity.keys() | old.keys() if identity.get(key) != old.get(key)}
-        )
+        return found
+
+    def _differences(self, identity: dict[str, Any], keys: Iterable[str], *, overwrite: bool) -> list[str]:
+        """Return in what a run differs from the one in the folder; raise if there is any difference and no `overwrite`."""
+        changed = sorted({key for old in self._known() for key in keys if identity.get(key) != old.get(key)})
         if changed and not overwrite:
             raise RunFolderError(
                 f"{self.path}: holds a run with other {_in_words(changed)}; choose another output folder, or overwrite it "
                 "(`--overwrite`, `overwrite=True`)."
             )
-        if changed or overwrite:
+        return changed
+
+    def _check_same_run(self, identity: dict[str, Any], *, overwrite: bool) -> None:
+        keys = identity.keys() | {key for old in self._known() for key in old}
+        if self._differences(identity, keys, overwrite=overwrite) or overwrite:
             shutil.rmtree(self.path / STAGES, ignore_errors=True)
 
     def is_finished(self, identity: dict[str, Any]) -> bool:
@@ -198,6 +211,11 @@ class RunFolder(Folder):
     def load_stage(self, name: str) -> dict[str, AnyArray]:
         """Return a stage's arrays."""
         return self.read_arrays(f"{STAGES}/{name}.npz")
+
+
+def rows_in(text: str) -> Rows:
+    """Return the row numbers in a text, one a line; ValueError if it holds anything else."""
+    return np.array([int(line) for line in text.split()], dtype=np.int64)
 
 
 @contextlib.contextmanager

@@ -1,12 +1,12 @@
 """leanset for people with a torch network: `import leanset.torch as lt`."""
 
+import hashlib
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from leanset._arrays import Vector
+from leanset._arrays import Rows, Vector
 from leanset._errors import InputError, missing_extra
 
 try:
@@ -18,7 +18,7 @@ except ImportError:
 from leanset._progress import reporter_for
 from leanset.head.capture import Captured, capture_head, weights_of
 from leanset.head.locate import find_head
-from leanset.head.statistics import HeadStatistics
+from leanset.head.statistics import HeadStatistics, store_in
 from leanset.training import gradients, loop
 from leanset.training.datasets import DatasetBatches
 from leanset.training.devices import fabric_for
@@ -66,7 +66,7 @@ def capture(
     weight_decay : that the network was trained with; becomes the l2 of the head's problem (1e-4 if None)
     classes : class names; numbers if None
     batch_size, workers : how the data set is read
-    out : folder to stream the statistics to, for sets larger than memory; open it again with `HeadStatistics.load`
+    out : folder to stream the statistics to; open it again with `HeadStatistics.load`
     progress : show a bar; None shows it if a person is watching
 
     Examples
@@ -83,9 +83,9 @@ def capture(
     72
     """
     name, layer = find_head(model, head)
-    store = None if out is None else Path(out)
+    store = None if out is None else store_in(out)
 
-    def shown(data: Any, prefix: str, title: str) -> Captured:
+    def shown(data: Any, title: str, **options: Any) -> Captured:
         batches = DatasetBatches(data, workers)
         with reporter.stage(title, units=len(batches), unit="examples") as advance:
             return capture_head(
@@ -95,13 +95,14 @@ def capture(
                 head=name,
                 batch_size=batch_size,
                 store=store,
-                prefix=prefix,
                 advance=advance,
+                **options,
             )
 
     with reporter_for(progress) as reporter:
-        seen = shown(dataset, "", "Capturing the head")
-        other = None if validation is None else shown(validation, "val_", "Capturing the held-out examples")
+        seen, other = shown(dataset, "Capturing the head"), None
+        if validation is not None:
+            other = shown(validation, "Capturing the held-out examples", prefix="val_", with_logits=False)
     stats = HeadStatistics(
         features=seen.features,
         labels=seen.labels,
@@ -125,8 +126,10 @@ def train(
     rows: Any = None,
     record: bool = True,
     device: str = "auto",
+    devices: int = 1,
     workers: int = 0,
     out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: bool | None = None,
 ) -> Training:
     """Train a network on a data set in place, and record what happens to each example.
@@ -140,9 +143,10 @@ def train(
     seed : of the order
     rows : row numbers to train on, e.g. `result.kept`; all if None
     record : record dynamics, for `stats.with_evidence(dynamics=[training.dynamics])`
-    device : "auto", "cpu", "cuda" or "mps"
+    device, devices : "auto", "cpu", "cuda" or "mps", and how many of them (several: from a script, not a notebook)
     workers : processes that read the data
-    out : folder for checkpoints, and to resume from
+    out : folder for checkpoints, and to resume from; a training that is finished there, from the same start, is loaded
+    overwrite : replace another training in `out`
     progress : show a bar; None shows it if a person is watching
 
     Examples
@@ -162,35 +166,41 @@ def train(
     if places is not None and (len(places) == 0 or places.min() < 0 or places.max() >= len(data)):
         raise InputError(f"`rows` must be row numbers in 0..{len(data) - 1}, at least one.")
     folder = None if out is None else NetworkFolder(out)
+    fabric = fabric_for(device, devices)
     if folder is not None:
-        subset = None if places is None else places.tolist()
-        folder.open({"recipe": chosen.to_dict(), "seed": seed, "rows": subset, "examples": len(data)})
+        if fabric.is_global_zero:
+            folder.open(_training_identity(model, chosen, seed, places, len(data)), replace=overwrite)
+        if folder.is_finished:
+            dynamics, history = folder.load(model)
+            return Training(model, history, dynamics)
+    if devices > 1:
+        fabric.launch()
     with reporter_for(progress) as reporter:
         training = loop.train(
             model,
             data,
             chosen,
-            fabric_for(device),
+            fabric,
             seed=seed,
             places=places,
             record=record,
             folder=folder,
             reporter=reporter,
         )
-    if folder is not None:
-        folder.finish(model, training.history, training.dynamics, {})
+    if folder is not None and fabric.is_global_zero:
+        folder.finish(model, training.history, training.dynamics, {"weight_decay": chosen.weight_decay})
     return training
 
 
 def gradient_norms(
-    model: nn.Module, dataset: Any, *, batch_size: int = 64, workers: int = 0, progress: bool | None = None
+    model: nn.Module, dataset: Any, *, batch_size: int | None = None, workers: int = 0, progress: bool | None = None
 ) -> Vector:
     """Return the norm of every example's gradient over all weights of a network, for the GraNd score.
 
     Parameters
     ----------
     model, dataset : the network, best as it was early in its training, and its map-style data without augmentation
-    batch_size : examples whose gradients are held at one time
+    batch_size : examples whose gradients are held at one time; if None, as many as fit into a GiB, 64 at most
     workers : processes that read the data
     progress : show a bar; None shows it if a person is watching
 
@@ -208,6 +218,22 @@ def gradient_norms(
         reporter.stage("Gradient of every example", units=len(data), unit="examples") as advance,
     ):
         return gradients.gradient_norms(model, data, _device(model), batch_size=batch_size, advance=advance)
+
+
+def _training_identity(
+    model: nn.Module, recipe: Recipe, seed: int, places: Rows | None, examples: int
+) -> dict[str, Any]:
+    """Say what a training depends on, but for the content of the data set, which only reading it all would tell."""
+    start = hashlib.sha256()
+    for name, weights in model.state_dict().items():
+        start.update(name.encode() + weights.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+    return {
+        "recipe": recipe.to_dict(),
+        "seed": seed,
+        "rows": None if places is None else hashlib.sha256(places.tobytes()).hexdigest(),
+        "examples": examples,
+        "start": start.hexdigest(),
+    }
 
 
 def _device(model: nn.Module) -> torch.device:

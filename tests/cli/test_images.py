@@ -5,12 +5,22 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
+from typer.testing import CliRunner
 
 import leanset
+from leanset.cli.app import app
 from leanset.scores import METHODS
-from tests.cli.test_cli import call
 from tests.training.networks import striped_images
+
+
+def call(*arguments, check):
+    """Run the command line in this process, which has torch loaded already."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
+    assert done.exit_code == check, done.output
+    return done
+
 
 NETWORK = ("--model", "lenet", "--epochs", 2, "--batch-size", 32, "--device", "cpu")
 
@@ -90,6 +100,14 @@ def test_own_weights_instead_of_training(image_folder, image_run, tmp_path):
         check=0,
     )
     assert json.loads(done.stdout)["refit_change"] <= 0.5
+    assert done.stderr == ""
+    weights = torch.load(image_run / "network" / "model.pt", weights_only=True)["weights"]
+    torch.save(weights, tmp_path / "foreign.pt")
+    foreign = ("--model", "lenet", "--checkpoint", tmp_path / "foreign.pt", "--device", "cpu", "--fraction", 0.4)
+    done = call("prune", f"folder:{image_folder}", *foreign, "--no-frontier", "--json", check=0)
+    assert "0.0005 is assumed" in done.stderr
+    told = call("prune", f"folder:{image_folder}", *foreign, "--no-frontier", "--json", "--weight-decay", 0.01, check=0)
+    assert json.loads(told.stdout)["l2"] == 0.01
 
 
 def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
@@ -101,9 +119,13 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 0.4, *NETWORK, "--method", "el3n"), "el2n"),
         (("--fraction", 0.4, *NETWORK, "--preset", "slow"), "paper, fast"),
         (("--fraction", 0.4, *NETWORK, "--lr", -1), "lr=-1.0"),
-        (("--fraction", 0.4, *NETWORK, "--head", "conv1"), "is a Conv2d"),
+        (("--fraction", 0.4, *NETWORK, "--std", "0,1,1", "--mean", "0,0,0"), "must be positive"),
+        (("--fraction", 0.4, *NETWORK, "--remove", "low"), "leanset has no scale"),
+        (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--remove", "middle"), "'low' or 'high'"),
+        (("--fraction", 0.4, *NETWORK, "--label-column", "y"), "no meaning for a folder source"),
         (("--fraction", 0.4, *NETWORK, "--mean", "0.5,0.5,0.5"), "both --mean and --std"),
-        (("--fraction", 0.4, *NETWORK, "--checkpoint", "m.pt", "--method", "forgetting"), "leave --checkpoint out"),
+        (("--fraction", 0.4, *NETWORK, "--checkpoint", "m.pt"), "--epochs 2: has no meaning for a checkpoint"),
+        (("--fraction", 0.4, "--model", "lenet", "--checkpoint", "m.pt"), "no such checkpoint"),
         (("--fraction", 0.4, *NETWORK, "--on-bad-image", "ask"), "stop or skip"),
         (("--fraction", 0.4, *NETWORK, "--device", "tpu"), "'auto', 'cpu'"),
     ):
@@ -112,9 +134,29 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         assert not out.exists()
 
 
+def test_an_output_folder_that_cannot_be_used_is_refused_before_training(
+    image_folder, image_run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("leanset.pipeline.network.train", None)  # would fail if it came to training
+    (tmp_path / "notes.txt").write_text("mine")
+    busy = call("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--out", tmp_path, check=3)
+    assert "not a leanset run" in busy.stderr
+    other = call("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.2, "--out", image_run, check=3)
+    assert "`budget`" in other.stderr
+    seed = ("--seed", 5, "--overwrite")
+    network = call("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--out", image_run, *seed, check=3)
+    assert "--retrain" in network.stderr
+    for path, said in ((image_run, "something else"), (image_run / "network", "`subset`")):
+        rows = ("--subset", image_run / "kept.txt")
+        done = call("train", f"folder:{image_folder}", *NETWORK, *rows, "--out", path, check=3)
+        assert said in done.stderr
+    assert (image_run / "certificate.json").is_file()
+
+
 def test_features_refuse_the_options_of_a_network(toy_npz):
     done = call("prune", toy_npz, "--fraction", 0.4, "--model", "lenet", check=2)
     assert "without a network" in done.stderr
+    assert "--weight-decay 0.1" in call("prune", toy_npz, "--fraction", 0.4, "--weight-decay", 0.1, check=2).stderr
     assert "trains networks on images" in call("train", toy_npz, "--model", "lenet", check=2).stderr
 
 
@@ -132,13 +174,11 @@ def test_a_broken_image_stops_the_run_or_is_left_out_as_the_user_chose(image_fol
     victim.write_bytes(victim.read_bytes()[:60])
     out = tmp_path / "run"
     arguments = (*NETWORK, "--fraction", 0.4, "--no-frontier", "--out", out, "--on-bad-image", choice)
-    done = call("prune", f"folder:{tmp_path / 'data'}", *arguments)
+    done = call("prune", f"folder:{tmp_path / 'data'}", *arguments, check=2 if choice == "stop" else 0)
     assert victim.name in done.stderr
     if choice == "stop":
-        assert done.returncode == 2
         assert not out.exists()
     else:
-        assert done.returncode == 0
         result = leanset.load(out)
         assert sorted([*result.kept, *result.removed]) == np.delete(np.arange(96), 3).tolist()
 
@@ -156,14 +196,14 @@ def test_two_processes_train_one_network(image_folder, tmp_path):
         out = tmp_path / str(devices)
         script = tmp_path / "leanset_main.py"  # the launcher of the second process starts a script again, not `-c`
         script.write_text("from leanset.cli import main\nif __name__ == '__main__':\n    main()\n")
-        arguments = ("train", f"folder:{image_folder}", *NETWORK, "--devices", devices, "--out", out, "--quiet")
+        plain = ("--no-flip", "--crop", 0)  # each process draws its own augmentation
+        arguments = ("train", f"folder:{image_folder}", *NETWORK, *plain, "--devices", devices, "--out", out, "--json")
         environment = os.environ | {"OMP_NUM_THREADS": "1"}
         done = subprocess.run(
             [sys.executable, script, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=environment
         )
         assert done.returncode == 0, done.stderr
-        import torch
-
+        assert json.loads(done.stdout)["examples"] == 96  # one document, whatever the number of processes
         weights.append(torch.load(out / "model.pt", weights_only=True)["weights"])
         with np.load(out / "dynamics.npz") as dynamics:
             assert np.isfinite(dynamics["margin"]).all()  # each example was noted, whichever process saw it

@@ -43,9 +43,9 @@ class Wrapped(nn.Module):
 
 def test_a_layer_that_is_not_the_head_is_refused():
     data = ImageBatches(striped_images(8, held_out=0))
-    with pytest.raises(InputError, match="not what the network returns"):
+    with pytest.raises(InputError, match=r"not what the network returns.*`inner\.fc`"):
         capture_head(Wrapped(lambda z: z.softmax(1)), data, CPU)
-    with pytest.raises(InputError, match="not what the network returns"):
+    with pytest.raises(InputError, match=r"not what the network returns.*`inner\.fc`"):
         capture_head(Wrapped(nn.Linear(3, 3)), data, CPU, head="inner.fc")
 
 

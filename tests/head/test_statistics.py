@@ -5,7 +5,7 @@ import pytest
 
 import leanset
 from leanset import InputError, RunFolderError
-from leanset.head.statistics import HeadStatistics
+from leanset.head.statistics import HeadStatistics, store_in
 from leanset.training import Dynamics
 
 
@@ -43,6 +43,35 @@ def test_everything_comes_back_from_disk(toy, tmp_path):
     np.testing.assert_array_equal(again.validation[0], stats.validation[0])
     for one, two in zip(again.dynamics, stats.dynamics, strict=True):
         np.testing.assert_array_equal(one.margin, two.margin)
+
+
+def test_nothing_of_an_earlier_store_is_left_in_a_new_one(toy, tmp_path):
+    full = statistics(toy, gradient_norm=np.ones(len(toy[1])), dynamics=(dynamics(len(toy[1])),))
+    full.save(tmp_path)
+    dataclasses.replace(full, validation=None, gradient_norm=None, dynamics=()).save(tmp_path)
+    again = HeadStatistics.load(tmp_path)
+    assert again.validation is None
+    assert again.gradient_norm is None
+    assert again.dynamics == ()
+
+
+def test_a_store_that_is_being_rewritten_is_not_complete(toy, tmp_path):
+    statistics(toy).save(tmp_path)
+    store_in(tmp_path)
+    with pytest.raises(RunFolderError, match="about"):
+        HeadStatistics.load(tmp_path)
+
+
+def test_a_folder_of_something_else_is_not_written_into(toy, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(RunFolderError, match=r"thesis\.tex"):
+        statistics(toy).save(tmp_path)
+
+
+def test_a_saved_run_is_verified_against_the_statistics_it_was_made_from(toy, tmp_path):
+    stats = statistics(toy, weight_decay=0.01)
+    leanset.prune(stats, count=60, frontier=False, out=tmp_path / "run")
+    assert all(check.holds for check in leanset.verify(tmp_path / "run", stats))
 
 
 def test_an_incomplete_folder_is_named(toy, tmp_path):
@@ -89,7 +118,7 @@ def test_source_row_numbers_are_kept_when_rows_were_left_out(toy, tmp_path):
     result = leanset.prune(stats, count=60, pinned=[int(rows[4])], frontier=False, out=tmp_path / "run")
     np.testing.assert_array_equal(result.kept, rows[plain.kept])
     assert not {0, 7, 100} & {*result.kept.tolist(), *result.removed.tolist()}
-    checks = list(leanset.pipeline.recheck.verify_run(tmp_path / "run", stats.examples()))
+    checks = leanset.verify(tmp_path / "run", stats)
     assert [check.name for check in checks if not check.holds] == []
     np.testing.assert_array_equal(leanset.load(tmp_path / "run").rows, rows)
     with pytest.raises(InputError, match="first: 7"):
@@ -105,5 +134,5 @@ def test_what_does_not_fit_is_refused(toy):
         leanset.prune(statistics(toy), toy[1], count=5)
     with pytest.raises(InputError, match="`labels` are missing"):
         leanset.prune(toy[0], count=5)
-    with pytest.raises(InputError, match="4 classes, but the labels name only 3"):
+    with pytest.raises(InputError, match="4 classes, but the labels name 3"):
         leanset.prune(dataclasses.replace(statistics(toy), classes=("a", "b", "c", "d")), count=5)

@@ -11,6 +11,7 @@ from leanset.data.images import Unreadable
 from leanset.pipeline.network import NetworkSettings, network_statistics, trained_network
 from leanset.pipeline.rehearsal import network_estimate, rehearse
 from leanset.scores import METHODS
+from leanset.training.batches import ImageBatches
 from leanset.training.recipe import Recipe
 from tests.training.networks import striped_images
 
@@ -44,8 +45,11 @@ def test_a_trained_network_is_taken_from_its_folder_and_with_other_settings_refu
     again = statistics(out=tmp_path)
     np.testing.assert_array_equal(first.features, again.features)
     other = dataclasses.replace(SETTINGS, recipe=dataclasses.replace(RECIPE, lr=0.01))
-    with pytest.raises(RunFolderError, match="recipe"):
+    with pytest.raises(RunFolderError, match=r"recipe.*--retrain"):
         statistics(settings=other, out=tmp_path)
+    monkeypatch.undo()
+    replaced = statistics(settings=other, out=tmp_path, retrain=True)
+    assert not np.array_equal(replaced.features, first.features)
 
 
 def test_pruning_twice_in_one_folder_keeps_the_network(tmp_path):
@@ -77,6 +81,17 @@ def test_several_runs_differ_and_are_all_recorded(tmp_path):
     np.testing.assert_allclose(stats.gradient_norm, (alone.gradient_norm + other.gradient_norm) / 2, rtol=1e-4)
 
 
+def test_the_number_of_runs_may_change_in_one_folder(tmp_path):
+    one = statistics(out=tmp_path, gradients=True)
+    before = np.array(one.gradient_norm)
+    three = statistics(settings=dataclasses.replace(SETTINGS, runs=3), out=tmp_path, gradients=True)
+    assert len(three.dynamics) == 3
+    assert not np.allclose(three.gradient_norm, before)
+    again = statistics(out=tmp_path, gradients=True)
+    assert len(again.dynamics) == 1
+    np.testing.assert_allclose(again.gradient_norm, before, rtol=1e-6)
+
+
 def test_gradients_can_be_added_later(tmp_path):
     assert statistics(out=tmp_path).gradient_norm is None
     later = statistics(out=tmp_path, gradients=True)
@@ -90,6 +105,16 @@ def test_a_checkpoint_replaces_the_training(tmp_path):
     taken = statistics(settings=settings, out=tmp_path / "two")
     np.testing.assert_allclose(taken.features, trained.features, rtol=1e-4, atol=1e-5)
     assert taken.dynamics == ()
+    other = dataclasses.replace(
+        SETTINGS, checkpoint=settings.checkpoint, recipe=Recipe(epochs=1, lr=1.0, weight_decay=0.3)
+    )
+    told, assumed = other.as_the_checkpoint_says(striped_images().classes, None)
+    assert not assumed
+    assert told.recipe.weight_decay == RECIPE.weight_decay
+    assert told.scale.mean == pytest.approx(ImageBatches(striped_images()).scale.mean)
+    assert other.as_the_checkpoint_says(striped_images().classes, 0.2)[0].recipe.weight_decay == 0.2
+    with pytest.raises(InputError, match="in this order"):
+        other.as_the_checkpoint_says(("period 2", "period 1", "period 3"), None)
     torch.save({"fc.weight": torch.zeros(2, 2)}, tmp_path / "foreign.pt")
     with pytest.raises(InputError, match="does not fit"):
         statistics(settings=dataclasses.replace(SETTINGS, checkpoint=tmp_path / "foreign.pt"))
@@ -128,6 +153,7 @@ def test_the_rehearsal_has_the_shapes_of_the_real_thing():
     assert blank.features.shape == real.features.shape
     assert blank.validation.features.shape == real.validation.features.shape
     np.testing.assert_array_equal(blank.labels, real.labels)
-    stages = dict(network_estimate(images, SETTINGS))
+    stages = dict(network_estimate(images, SETTINGS, gradients=True))
+    assert "gradient of every example" in stages
     assert all(seconds > 0 for seconds in stages.values())
     assert any("3 epochs" in stage for stage in stages)

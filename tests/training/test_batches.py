@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from leanset import InputError
 from leanset.data import Images
 from leanset.training.batches import ImageBatches, PixelScale, augmented, steps_of
 from leanset.training.recipe import Recipe
@@ -104,7 +105,8 @@ def test_an_error_while_reading_ahead_reaches_the_caller():
 
     images = striped_images(12, held_out=0)
     data = ImageBatches(
-        Images(Broken(images.pixels), images.labels, images.classes, identity="broken"), PixelScale((0,) * 3, (1,) * 3)
+        Images(Broken(images.pixels), images.labels, images.classes, identity="broken"),
+        PixelScale((0.0,) * 3, (1.0,) * 3),
     )
     with pytest.raises(OSError, match="image 7"):
         list(data.plain(steps_of(np.arange(12), 2), CPU))
@@ -117,3 +119,17 @@ def test_steps_cover_everything_once_in_batches_of_nearly_one_size(n, size):
     lengths = [len(step) for step in steps]
     assert max(lengths) <= size
     assert max(lengths) - min(lengths) <= 1
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "said"),
+    [((0.5,), (0.5, 0.5), "one finite number"), ((0.5,), (0.0,), "positive"), ((float("nan"),), (1.0,), "finite")],
+)
+def test_a_scale_that_cannot_be_is_refused(mean, deviation, said):
+    with pytest.raises(InputError, match=said):
+        PixelScale(mean, deviation)
+
+
+def test_a_scale_for_other_channels_is_refused():
+    with pytest.raises(InputError, match="3 channels, but 1"):
+        ImageBatches(striped_images(4, held_out=0), PixelScale((0.5,), (0.5,)))

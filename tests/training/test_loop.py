@@ -98,11 +98,21 @@ def test_a_finished_folder_gives_back_what_was_put_in(tmp_path):
 
 def test_a_folder_of_another_training_is_refused_and_can_be_replaced(tmp_path):
     NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
+    (tmp_path / "notes.txt").write_text("mine")
     NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
     with pytest.raises(RunFolderError, match="other `seed`"):
         NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}})
-    NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}}, overwrite=True)
-    assert NetworkFolder(tmp_path).read_json("settings.json")["seed"] == 2
+    NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}}, replace=True)
+    assert NetworkFolder(tmp_path).read_json("training.json")["seed"] == 2
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_of_something_else_is_never_taken(tmp_path):
+    (tmp_path / "settings.json").write_text("{}")  # a pruning run has such a file
+    for replace in (False, True):
+        with pytest.raises(RunFolderError, match="something else"):
+            NetworkFolder(tmp_path).open({"seed": 1}, replace=replace)
+    assert [path.name for path in tmp_path.iterdir()] == ["settings.json"]
 
 
 def test_only_the_given_places_are_trained_on():

@@ -4,7 +4,6 @@ from typing import ParamSpec
 
 import typer
 
-from leanset import runs
 from leanset._errors import InputError, LeansetError
 from leanset.cli import show
 
@@ -27,10 +26,7 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
         except MemoryError:
             _fail("out of memory; `--dry-run` shows what a run needs, and --memory lowers it.", 3)
         except KeyboardInterrupt:
-            kept = (
-                f"Finished stages are kept in the run folder's `{runs.STAGES}`, if there is one; run again to resume."
-            )
-            _fail(f"interrupted. {kept}", 130)
+            _fail("interrupted. With --out, finished work is kept there: run the same command again to resume.", 130)
 
     return run
 

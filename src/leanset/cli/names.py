@@ -1,6 +1,7 @@
 """The only place where algorithms are known by name: the command line's tables."""
 
 import re
+from dataclasses import replace
 
 from leanset import (
     AdaptiveAnnealing,
@@ -13,6 +14,7 @@ from leanset import (
     SimulatedAnnealing,
 )
 from leanset.influence import Inverse
+from leanset.scores import Method, Score, method_named
 from leanset.solve import Solver
 
 INVERSES: dict[str, type[Inverse]] = {
@@ -44,11 +46,21 @@ def solver_named(name: str | None, seconds: float | None, proposals: int | None,
     return kind(**given)
 
 
-def refuse_network_options(**given: object) -> None:
-    """Raise if options of a network were given for data that needs none."""
+def method_from(name: str, remove: str | None) -> Method | None:
+    """Return the method of that name, with the end to remove if one was said; None for leanset's own."""
+    method = None if name == "leanset" else method_named(name)
+    if remove is None:
+        return method
+    if method is None or not isinstance(method, Score):
+        raise InputError(f"--remove {remove}: {name} has no scale of which one end goes.")
+    return replace(method, remove=remove)  # type: ignore[type-var]
+
+
+def refuse(what: str, **given: object) -> None:
+    """Raise if options were given that have no meaning for something."""
     for name, value in given.items():
         if value is not None:
-            raise InputError(f"--{name} {value}: this source holds features, which are pruned without a network.")
+            raise InputError(f"--{name.replace('_', '-')} {value}: has no meaning for {what}.")
 
 
 def balance_from(text: str | None) -> str | int | None:

@@ -34,6 +34,9 @@ Subset = Annotated[Path | None, typer.Option(help="Text file with the row number
 Method = Annotated[
     str, typer.Option(help="leanset, or a method of the literature: el2n, forgetting, herding, ... (docs/scores.md).")
 ]
+Remove = Annotated[
+    str | None, typer.Option(help="low or high: the end of the method's scale that goes, instead of the published one.")
+]
 L2 = Annotated[
     float | None, typer.Option(help="Weight of the penalty; 1e-4, or the network's weight decay.", show_default=False)
 ]
@@ -70,12 +73,10 @@ Model = Annotated[
     ),
 ]
 Checkpoint = Annotated[Path | None, typer.Option(help="Weights to take instead of training.", rich_help_panel=_NETWORK)]
-HeadName = Annotated[
-    str | None, typer.Option("--head", help="Name of the last linear layer, if not found.", rich_help_panel=_NETWORK)
-]
-Stem = Annotated[str, typer.Option(help="small, large, or auto by image size.", rich_help_panel=_NETWORK)]
+Stem = Annotated[str | None, typer.Option(help="small or large; by image size if not given.", rich_help_panel=_NETWORK)]
 Preset = Annotated[
-    str, typer.Option(help="Training recipe: fast (two cores) or paper (200 epochs).", rich_help_panel=_NETWORK)
+    str | None,
+    typer.Option(help="Training recipe: fast (the default) or paper (200 epochs).", rich_help_panel=_NETWORK),
 ]
 Epochs = Annotated[int | None, typer.Option(help="Overrides the preset's.", rich_help_panel=_NETWORK)]
 BatchSize = Annotated[int | None, typer.Option(help="Overrides the preset's.", rich_help_panel=_NETWORK)]
@@ -83,17 +84,29 @@ Rate = Annotated[float | None, typer.Option("--lr", help="Overrides the preset's
 WeightDecay = Annotated[
     float | None, typer.Option(help="Overrides the preset's; also the head's l2.", rich_help_panel=_NETWORK)
 ]
-Runs = Annotated[
-    int, typer.Option(help="Trainings with different seeds that scores are averaged over.", rich_help_panel=_NETWORK)
+Flip = Annotated[
+    bool | None,
+    typer.Option(
+        "--flip/--no-flip", help="Mirror half of the images; by default only colour ones.", rich_help_panel=_NETWORK
+    ),
 ]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_NETWORK)]
-Devices = Annotated[int, typer.Option(help="How many of them.", rich_help_panel=_NETWORK)]
+Crop = Annotated[int | None, typer.Option(help="Pixels that crops may be off centre.", rich_help_panel=_NETWORK)]
+Retrain = Annotated[
+    bool,
+    typer.Option("--retrain", help="Replace another network in the output folder.", rich_help_panel=_NETWORK),
+]
+Runs = Annotated[
+    int | None,
+    typer.Option(help="Trainings with different seeds that scores are averaged over.", rich_help_panel=_NETWORK),
+]
+Device = Annotated[str | None, typer.Option(help="auto, cpu, cuda or mps.", rich_help_panel=_NETWORK)]
+Devices = Annotated[int | None, typer.Option(help="How many of them.", rich_help_panel=_NETWORK)]
 Mean = Annotated[
     str | None,
     typer.Option(help="Channel means of a checkpoint's own scaling, e.g. 0.49,0.48,0.45.", rich_help_panel=_NETWORK),
 ]
 Deviation = Annotated[str | None, typer.Option("--std", help="Channel deviations, likewise.", rich_help_panel=_NETWORK)]
-OnBadImage = Annotated[str, typer.Option(help="stop, or skip and go on without it.", rich_help_panel=_READING)]
+OnBadImage = Annotated[str | None, typer.Option(help="stop, or skip and go on without it.", rich_help_panel=_READING)]
 ImageSize = Annotated[
     int | None, typer.Option(help="Pixels to bring images to, if they differ.", rich_help_panel=_READING)
 ]

@@ -1,6 +1,8 @@
 from dataclasses import replace
+from typing import Any
 
 from leanset._progress import reporter_for
+from leanset._threads import thread_count
 from leanset.cli import names, options, show
 from leanset.cli.guard import guarded
 from leanset.cli.sources import network_settings, opened, row_numbers
@@ -9,6 +11,7 @@ from leanset.pipeline import prune_inputs
 from leanset.pipeline.estimate import Estimate, estimate
 from leanset.pipeline.inputs import Inputs, inputs_from
 from leanset.pipeline.settings import DEFAULT_MEMORY, PruneSettings, checked_settings, constraints_of
+from leanset.runs import RunFolder
 
 
 @guarded
@@ -21,6 +24,7 @@ def prune(
     max_loss_gap: options.MaxLossGap = None,
     out: options.Out = None,
     method: options.Method = "leanset",
+    remove: options.Remove = None,
     l2: options.L2 = None,
     standardize: options.Standardize = None,
     class_balance: options.Balance = None,
@@ -41,19 +45,21 @@ def prune(
     quiet: options.Quiet = False,
     model: options.Model = None,
     checkpoint: options.Checkpoint = None,
-    head: options.HeadName = None,
-    stem: options.Stem = "auto",
-    preset: options.Preset = "fast",
+    stem: options.Stem = None,
+    preset: options.Preset = None,
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
     lr: options.Rate = None,
     weight_decay: options.WeightDecay = None,
-    runs: options.Runs = 1,
-    device: options.Device = "auto",
-    devices: options.Devices = 1,
+    flip: options.Flip = None,
+    crop: options.Crop = None,
+    runs: options.Runs = None,
+    retrain: options.Retrain = False,
+    device: options.Device = None,
+    devices: options.Devices = None,
     mean: options.Mean = None,
-    deviation: options.Deviation = None,
-    on_bad_image: options.OnBadImage = "stop",
+    std: options.Deviation = None,
+    on_bad_image: options.OnBadImage = None,
     image_size: options.ImageSize = None,
     label_column: options.LabelColumn = None,
     image_column: options.ImageColumn = None,
@@ -83,7 +89,7 @@ def prune(
             max_loss_gap=max_loss_gap,
             class_balance=names.balance_from(class_balance),
             pinned=None if pinned is None else row_numbers("--pinned", pinned),
-            method=method,
+            method=names.method_from(method, remove),
             formulation=formulation,
             inverse=names.inverse_named(inverse),
             solver=names.solver_named(solver, seconds, proposals, formulation),
@@ -93,44 +99,48 @@ def prune(
             memory=names.bytes_from(memory),
         )
 
+    network_options: dict[str, Any] = {
+        "model": model,
+        "checkpoint": checkpoint,
+        "stem": stem,
+        "preset": preset,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "flip": flip,
+        "crop": crop,
+        "runs": runs,
+        "device": device,
+        "devices": devices,
+        "mean": mean,
+        "std": std,
+    }
     if isinstance(data, Images):
-        network = network_settings(
-            model=model,
-            checkpoint=checkpoint,
-            head=head,
-            stem=stem,
-            preset=preset,
-            epochs=epochs,
-            batch_size=batch_size,
-            lr=lr,
-            weight_decay=weight_decay,
-            runs=runs,
-            device=device,
-            devices=devices,
-            mean=mean,
-            deviation=deviation,
-            seed=seed,
-        )
+        network = network_settings(data, seed=seed, **network_options)
         from leanset.pipeline.network import network_statistics
         from leanset.pipeline.rehearsal import network_estimate, rehearse
 
         # Whatever is wrong with the options is said now, not after an hour of training.
-        stand_in = inputs_from(rehearse(data, network), l2=l2, standardize=standardize)
+        stand_in = inputs_from(
+            rehearse(data, network), l2=l2 or network.recipe.weight_decay, standardize=bool(standardize)
+        )
         settings = settings_for(stand_in)
         gradients = network.check_can_serve(settings.method)
         most = constraints_of(stand_in.examples, settings).most
         if dry_run:
-            cost = _cost(stand_in, settings, most, threads)
-            _show_cost(
-                replace(cost, stages=(*network_estimate(data, network), *cost.stages)), source, settings, as_json
+            cost, before = (
+                _cost(stand_in, settings, most, threads),
+                network_estimate(data, network, gradients=gradients),
             )
+            _show_cost(replace(cost, stages=(*before, *cost.stages)), source, settings, as_json)
             return
-        with reporter_for(progress) as reporter:
-            data = network_statistics(
-                data, network, gradients=gradients, out=out, overwrite=overwrite, reporter=reporter
-            )
+        if out is not None:
+            RunFolder(out).check(settings.known_before_capture(), overwrite=overwrite)
+        with thread_count(threads), reporter_for(progress) as reporter:
+            data = network_statistics(data, network, gradients=gradients, out=out, retrain=retrain, reporter=reporter)
     else:
-        names.refuse_network_options(model=model, checkpoint=checkpoint)
+        names.refuse("features, which are pruned without a network", **network_options)
     inputs = inputs_from(data, l2=l2, standardize=standardize)
     settings = settings_for(inputs)
     if dry_run:

@@ -1,15 +1,13 @@
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from leanset._arrays import Rows
 from leanset._errors import InputError, missing_extra
 from leanset._progress import reporter_for
-from leanset.cli import show
+from leanset.cli import names, show
 from leanset.data import Examples, Images, open_source
 from leanset.head.statistics import HeadStatistics
-from leanset.runs import NETWORK
+from leanset.runs import NETWORK, rows_in
 
 if TYPE_CHECKING:
     from leanset.pipeline.network import NetworkSettings
@@ -17,29 +15,15 @@ if TYPE_CHECKING:
 Opened = Images | Examples | HeadStatistics
 
 
-def opened(
-    source: str,
-    *,
-    on_bad_image: str = "stop",
-    image_size: int | None = None,
-    label_column: str | None = None,
-    image_column: str | None = None,
-    progress: bool | None = False,
-) -> Opened:
-    """Open what the user named, and say what was left out."""
+def opened(source: str, *, on_bad_image: str | None = None, progress: bool | None = False, **reading: Any) -> Opened:
+    """Open what the user named, and say what was left out; `reading` are further options of `open_source`."""
     if source.startswith("head:"):
+        names.refuse("head statistics", on_bad_image=on_bad_image, **reading)
         return HeadStatistics.load(source.removeprefix("head:"))
-    if on_bad_image not in ("stop", "skip"):
+    if on_bad_image not in (None, "stop", "skip"):
         raise InputError(f"--on-bad-image {on_bad_image!r} must be stop or skip.")
     with reporter_for(progress) as reporter, reporter.stage("Reading the data", units=100, unit="%") as advance:
-        data = open_source(
-            source,
-            on_bad="skip" if on_bad_image == "skip" else "stop",
-            image_size=image_size,
-            label_column=label_column,
-            image_column=image_column,
-            advance=advance,
-        )
+        data = open_source(source, on_bad="skip" if on_bad_image == "skip" else "stop", advance=advance, **reading)
     if isinstance(data, Images):
         for part, what in ((data, "row"), (data.held_out, "held-out row")):
             for bad in () if part is None else part.unreadable:
@@ -66,7 +50,7 @@ def examples_of_run(run: Path, source: str | None) -> Examples:
 def row_numbers(option: str, path: Path) -> Rows:
     """Read row numbers, one a line."""
     try:
-        return np.array([int(line) for line in path.read_text().split()], dtype=np.int64)
+        return rows_in(path.read_text())
     except OSError as error:
         raise InputError(f"{option} {path}: cannot be read: {error.strerror}.") from None
     except ValueError:
@@ -74,24 +58,23 @@ def row_numbers(option: str, path: Path) -> Rows:
 
 
 def network_settings(
+    images: Images,
     *,
-    model: str | None,
-    checkpoint: Path | None,
-    head: str | None,
-    stem: str,
-    preset: str,
-    epochs: int | None,
-    batch_size: int | None,
-    lr: float | None,
-    weight_decay: float | None,
-    runs: int,
-    device: str,
-    devices: int,
-    mean: str | None,
-    deviation: str | None,
     seed: int,
+    model: str | None,
+    checkpoint: Path | None = None,
+    stem: str | None = None,
+    preset: str | None = None,
+    weight_decay: float | None = None,
+    flip: bool | None = None,
+    runs: int | None = None,
+    device: str | None = None,
+    devices: int | None = None,
+    mean: str | None = None,
+    std: str | None = None,
+    **training: Any,
 ) -> "NetworkSettings":
-    """Collect the options of a network."""
+    """Collect the options of a network; `training` are those of the recipe that a checkpoint has no use for."""
     try:
         from leanset.pipeline.network import NetworkSettings
         from leanset.training.batches import PixelScale
@@ -103,26 +86,30 @@ def network_settings(
         raise missing_extra("Training a network", "torch") from None
     if model is None:
         raise InputError(f"images need a network: give --model, one of {', '.join(sorted(MODELS))}.")
-    if (mean is None) != (deviation is None):
+    if (mean is None) != (std is None):
         raise InputError("give both --mean and --std, or neither.")
-    scale = (
-        None
-        if mean is None or deviation is None
-        else PixelScale(_numbers("--mean", mean), _numbers("--std", deviation))
-    )
-    recipe = preset_named(preset).with_changes(epochs=epochs, batch_size=batch_size, lr=lr, weight_decay=weight_decay)
-    return NetworkSettings(
+    if checkpoint is not None:
+        names.refuse("a checkpoint, which is not trained", preset=preset, flip=flip, **training)
+    # A mirrored digit is another sign; grey images are digits and the like more often than not.
+    recipe = preset_named(preset or "fast").with_changes(flip=images.channels > 1 if flip is None else flip, **training)
+    settings = NetworkSettings(
         model=model,
-        recipe=recipe,
+        recipe=recipe.with_changes(weight_decay=weight_decay),
         seed=seed,
-        stem=stem,
-        runs=runs,
+        stem=stem or "auto",
+        runs=runs or 1,
         checkpoint=checkpoint,
-        head=head,
-        scale=scale,
-        device=device,
-        devices=devices,
+        scale=None if mean is None or std is None else PixelScale(_numbers("--mean", mean), _numbers("--std", std)),
+        device=device or "auto",
+        devices=devices or 1,
     )
+    settings, assumed = settings.as_the_checkpoint_says(images.classes, weight_decay)
+    if assumed:
+        decay = settings.recipe.weight_decay
+        show.warn(
+            f"the checkpoint does not tell its weight decay; {decay:g} is assumed. Give --weight-decay if it is another."
+        )
+    return settings
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:

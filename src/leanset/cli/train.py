@@ -2,6 +2,7 @@ import numpy as np
 
 from leanset._errors import InputError
 from leanset._progress import reporter_for
+from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
 from leanset.cli.sources import network_settings, opened, row_numbers
@@ -14,19 +15,22 @@ def train(
     model: options.Model = None,
     subset: options.Subset = None,
     out: options.NetworkOut = None,
-    preset: options.Preset = "fast",
+    preset: options.Preset = None,
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
     lr: options.Rate = None,
     weight_decay: options.WeightDecay = None,
+    flip: options.Flip = None,
+    crop: options.Crop = None,
     seed: options.Seed = 0,
-    stem: options.Stem = "auto",
-    device: options.Device = "auto",
-    devices: options.Devices = 1,
+    stem: options.Stem = None,
+    device: options.Device = None,
+    devices: options.Devices = None,
+    threads: options.Threads = None,
     overwrite: options.Overwrite = False,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
-    on_bad_image: options.OnBadImage = "stop",
+    on_bad_image: options.OnBadImage = None,
     image_size: options.ImageSize = None,
     label_column: options.LabelColumn = None,
     image_column: options.ImageColumn = None,
@@ -44,21 +48,19 @@ def train(
     if not isinstance(data, Images):
         raise InputError(f"{source}: holds features; `leanset train` trains networks on images.")
     network = network_settings(
+        data,
+        seed=seed,
         model=model,
-        checkpoint=None,
-        head=None,
         stem=stem,
         preset=preset,
         epochs=epochs,
         batch_size=batch_size,
         lr=lr,
         weight_decay=weight_decay,
-        runs=1,
+        flip=flip,
+        crop=crop,
         device=device,
         devices=devices,
-        mean=None,
-        deviation=None,
-        seed=seed,
     )
     from leanset.pipeline.network import trained_network
 
@@ -71,9 +73,9 @@ def train(
             raise InputError(
                 f"--subset {subset}: {int(unknown.sum())} of {len(rows)} rows are not in this source of {len(data):,} images."
             )
-    with reporter_for(progress) as reporter:
+    with thread_count(threads), reporter_for(progress) as reporter:
         training, accuracy = trained_network(
-            data, network, places=places, out=out, overwrite=overwrite, reporter=reporter
+            data, network, places=places, out=out, retrain=overwrite, reporter=reporter
         )
     last = training.history[-1]
     if as_json:

@@ -168,8 +168,12 @@ def _read_later(
     reading: Reading,
     advance: Advance,
 ) -> Images:
-    _refuse_mostly_bad(bad, len(split.codes))
     rows = _without(np.arange(len(split.codes)), bad)
+    if reading.on_bad == "skip":
+        # A header says little of a JPEG; only decoding tells, and a training must not find out in its first epoch.
+        bad = bad + _collected(_decoder(split.encoded, rows, size), rows, reading, advance)
+    _refuse_mostly_bad(bad, len(split.codes))
+    rows = _without(rows, bad)
     pixels = LazyPixels(split.encoded, rows, size)
     identity = _stamped(split, classes, pixels)
     advance(1.0)
@@ -184,7 +188,7 @@ def _stamped(split: Labelled, classes: tuple[str, ...], pixels: LazyPixels) -> s
     return digest.hexdigest()
 
 
-def _collected(work: Callable[[int], None], rows: Rows, reading: Reading, advance: Advance) -> list[Unreadable]:
+def _collected(work: Callable[[int], object], rows: Rows, reading: Reading, advance: Advance) -> list[Unreadable]:
     bad: list[Unreadable] = []
 
     def attempt(place: int) -> None:
@@ -209,11 +213,20 @@ def _each(work: Callable[[int], None], count: int, advance: Advance) -> None:
         advance(done / count)
 
 
-def _filler(out: PixelArray, encoded: Encoded, rows: Rows) -> Callable[[int], None]:
-    def fill(place: int) -> None:
+def _decoder(encoded: Encoded, rows: Rows, size: tuple[int, ...]) -> Callable[[int], PixelArray]:
+    def decode(place: int) -> PixelArray:
         row = int(rows[place])
         with contextlib.closing(encoded.open(row)) as file:
-            out[place] = decoded(file, encoded.name(row), out.shape[2:])
+            return decoded(file, encoded.name(row), size)
+
+    return decode
+
+
+def _filler(out: PixelArray, encoded: Encoded, rows: Rows) -> Callable[[int], None]:
+    decode = _decoder(encoded, rows, out.shape[2:])
+
+    def fill(place: int) -> None:
+        out[place] = decode(place)
 
     return fill
 

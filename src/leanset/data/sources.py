@@ -25,6 +25,12 @@ READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
     "parquet": read_parquet,
     "hf": read_hf,
 }
+# Options that only some kinds have a use for; with another kind they would be ignored, so they are refused.
+_USERS = {
+    "image_size": ("tiny-imagenet", "folder", "parquet", "hf"),
+    "label_column": ("parquet", "hf"),
+    "image_column": ("parquet", "hf"),
+}
 _BARE_ENDINGS = {".npz": "npz", ".parquet": "parquet"}
 
 
@@ -72,6 +78,11 @@ def open_source(
     reading = Reading(
         on_bad=on_bad, image_size=image_size, label_column=label_column, image_column=image_column, memory=memory
     )
+    for name, users in _USERS.items():
+        if getattr(reading, name) is not None and kind not in users:
+            raise InputError(
+                f"`{name}={getattr(reading, name)!r}` has no meaning for a {kind} source, only for {', '.join(users)}."
+            )
     if advance is not None:
         reading = replace(reading, advance=advance)
     try:

@@ -16,8 +16,7 @@ def find_head(model: nn.Module, name: str | None = None) -> tuple[str, nn.Linear
     >>> find_head(nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)))[0]
     '2'
     """
-    linear = {path: layer for path, layer in model.named_modules() if isinstance(layer, nn.Linear)}
-    listed = ", ".join(f"`{path}` ({layer.in_features} → {layer.out_features})" for path, layer in linear.items())
+    linear = _linear_layers(model)
     if name is None:
         if not linear:
             raise InputError(
@@ -29,4 +28,16 @@ def find_head(model: nn.Module, name: str | None = None) -> tuple[str, nn.Linear
         return name, linear[name]
     modules = dict(model.named_modules())
     what = f"is a {type(modules[name]).__name__}, not a linear layer" if name in modules else "is not a module"
-    raise InputError(f"`head={name!r}` {what} of this {type(model).__name__}; its linear layers: {listed or 'none'}.")
+    raise InputError(
+        f"`head={name!r}` {what} of this {type(model).__name__}; its linear layers: {listed_layers(model)}."
+    )
+
+
+def listed_layers(model: nn.Module) -> str:
+    """Return the names and sizes of a network's linear layers, for a message."""
+    layers = _linear_layers(model).items()
+    return ", ".join(f"`{path}` ({layer.in_features} → {layer.out_features})" for path, layer in layers) or "none"
+
+
+def _linear_layers(model: nn.Module) -> dict[str, nn.Linear]:
+    return {path: layer for path, layer in model.named_modules() if isinstance(layer, nn.Linear)}

@@ -1,6 +1,6 @@
 import numpy as np
 
-from leanset._arrays import Matrix, Rows, Vector
+from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._threads import in_order, row_chunks
 from leanset.head.design import Design
 
@@ -10,12 +10,25 @@ def probabilities(design: Design, theta: Matrix) -> Matrix:
     out = np.empty((len(design), design.n_classes))
 
     def fill(chunk: slice) -> None:
-        logits = _shifted_logits(design.matrix[chunk], theta)
-        np.exp(logits, out=logits)
-        out[chunk] = logits / logits.sum(axis=1, keepdims=True)
+        out[chunk] = softmax(design.matrix[chunk] @ theta.T)
 
     list(in_order(fill, row_chunks(len(design), sum(design.shape))))
     return out
+
+
+def softmax(logits: AnyArray) -> Matrix:
+    """Return the row-wise softmax in float64.
+
+    Examples
+    --------
+    >>> softmax(np.array([[1000.0, 1000.0]]))
+    array([[0.5, 0.5]])
+    """
+    powers = np.array(logits, dtype=np.float64)
+    powers -= powers.max(axis=1, keepdims=True)
+    np.exp(powers, out=powers)
+    powers /= powers.sum(axis=1, keepdims=True)
+    return powers
 
 
 def losses(design: Design, theta: Matrix) -> Vector:

@@ -1,11 +1,11 @@
 """What leanset needs to know of a trained network: the inputs and outputs of its head, and what was recorded on the way.
 
-On disk it is a folder of plain .npy files, which are mapped rather than read, so that a set larger than memory can be
-written batch by batch and opened at once.
+On disk it is a folder of plain .npy files, written batch by batch and mapped rather than read when it is opened.
 """
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,11 +14,10 @@ import numpy as np
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._errors import InputError, RunFolderError
 from leanset.data import Examples, checked_examples
-from leanset.runs import Folder
+from leanset.runs import Folder, explained
 from leanset.training import Dynamics
 
 ABOUT = "about.json"
-_OPTIONAL = ("logits", "head", "val_features", "val_labels", "gradient_norm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,25 +74,26 @@ class HeadStatistics:
         plain = checked_examples(self.features, self.labels, self.validation)
         if len(plain.classes) != len(self.classes):
             raise InputError(
-                f"the head knows {len(self.classes)} classes, but the labels name only {len(plain.classes)}; every class "
-                "needs at least one example."
+                f"the head knows {len(self.classes)} classes, but the labels name {len(plain.classes)}; every class of the "
+                "head needs at least one example, and no other may occur."
             )
         held_out = plain.validation and replace(plain.validation, classes=self.classes)
         return replace(plain, classes=self.classes, validation=held_out, rows=self.rows)
 
     def with_evidence(
-        self, *, dynamics: tuple[Dynamics, ...] | None = None, gradient_norm: Vector | None = None
+        self, *, dynamics: Dynamics | Iterable[Dynamics] | None = None, gradient_norm: Vector | None = None
     ) -> "HeadStatistics":
         """Return these statistics with more evidence for the score methods.
 
         Parameters
         ----------
-        dynamics : records of training runs, as `leanset.torch.train` returns them
+        dynamics : the record of a training run, or several, as `leanset.torch.train` returns them
         gradient_norm : as `leanset.torch.gradient_norms` returns it
         """
+        records = (dynamics,) if isinstance(dynamics, Dynamics) else dynamics
         return replace(
             self,
-            dynamics=self.dynamics if dynamics is None else tuple(dynamics),
+            dynamics=self.dynamics if records is None else tuple(records),
             gradient_norm=self.gradient_norm if gradient_norm is None else gradient_norm,
         )
 
@@ -111,48 +111,59 @@ class HeadStatistics:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything into a new folder."""
-        folder = Path(path)
-        arrays: dict[str, AnyArray] = {"features": self.features, "labels": self.labels}
-        arrays |= {
-            name: array
-            for name in ("logits", "head", "gradient_norm", "rows")
-            if (array := getattr(self, name)) is not None
+        """Write everything into a folder: a new one, an empty one, or one of earlier head statistics."""
+        folder = store_in(path)
+        given = {
+            name: getattr(self, name) for name in ("features", "labels", "logits", "head", "gradient_norm", "rows")
         }
         if self.validation is not None:
-            arrays |= {"val_features": self.validation[0], "val_labels": self.validation[1]}
+            given |= {"val_features": self.validation[0], "val_labels": self.validation[1]}
         for nth, record in enumerate(self.dynamics):
-            arrays |= {f"dynamics-{nth}-{name}": getattr(record, name) for name in Dynamics.names()}
-        folder.mkdir(parents=True, exist_ok=True)
+            given |= {f"dynamics-{nth}-{name}": getattr(record, name) for name in Dynamics.names()}
+        arrays = {name: array for name, array in given.items() if array is not None}
         for name, array in arrays.items():
             if not _is_mapped_from(array, folder / f"{name}.npy"):
                 np.save(folder / f"{name}.npy", array, allow_pickle=False)
-        about = {"classes": list(self.classes), "weight_decay": self.weight_decay, "runs": len(self.dynamics)}
+        about = {"classes": list(self.classes), "weight_decay": self.weight_decay, "arrays": sorted(arrays)}
         Folder(folder).write_json(ABOUT, about)  # last, as the mark of a complete store
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "HeadStatistics":
         """Open a folder written by `save`; arrays are mapped, not read."""
         folder = Path(path)
-        about = Folder(folder).read_json(ABOUT, ("classes", "weight_decay", "runs"))
-        found = {name: _mapped(folder / f"{name}.npy") for name in _OPTIONAL if (folder / f"{name}.npy").is_file()}
-        validation = (found["val_features"], found["val_labels"]) if "val_features" in found else None
-        runs = [
-            Dynamics(**{name: _mapped(folder / f"dynamics-{nth}-{name}.npy") for name in Dynamics.names()})
-            for nth in range(about["runs"])
-        ]
+        about = Folder(folder).read_json(ABOUT, ("classes", "weight_decay", "arrays"))
+        found = {str(name): _mapped(folder / f"{Path(str(name)).name}.npy") for name in about["arrays"]}
+        missing = [name for name in ("features", "labels") if name not in found]
+        if missing:
+            raise RunFolderError(f"{folder / ABOUT}: names no {' and no '.join(missing)}.")
+        records: list[Dynamics] = []
+        while f"dynamics-{len(records)}-correct" in found:
+            parts = [found.get(f"dynamics-{len(records)}-{name}", np.empty(0)) for name in Dynamics.names()]
+            records.append(Dynamics(*parts))
         return cls(
-            features=_mapped(folder / "features.npy"),
-            labels=np.array(_mapped(folder / "labels.npy")),
+            features=found["features"],
+            labels=np.array(found["labels"]),
             classes=tuple(about["classes"]),
             logits=found.get("logits"),
             head=found.get("head"),
             weight_decay=about["weight_decay"],
-            validation=validation,
-            rows=np.array(_mapped(folder / "rows.npy")) if (folder / "rows.npy").is_file() else None,
-            dynamics=tuple(runs),
+            validation=(found["val_features"], found["val_labels"]) if "val_features" in found else None,
+            rows=np.array(found["rows"]) if "rows" in found else None,
+            dynamics=tuple(records),
             gradient_norm=found.get("gradient_norm"),
         )
+
+
+def store_in(path: str | os.PathLike[str]) -> Path:
+    """Make a folder ready for head statistics: what lies there must be such, and is no longer valid from now on."""
+    folder = Path(path)
+    with explained(folder, "create"):
+        folder.mkdir(parents=True, exist_ok=True)
+        foreign = sorted(item.name for item in folder.iterdir() if item.suffix != ".npy" and item.name != ABOUT)
+        if foreign:
+            raise RunFolderError(f"{folder}: holds something else ({foreign[0]}); choose an empty or new folder.")
+        (folder / ABOUT).unlink(missing_ok=True)
+    return folder
 
 
 def _mapped(path: Path) -> AnyArray:

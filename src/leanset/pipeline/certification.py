@@ -5,15 +5,15 @@ from leanset.certify import Certificate, loss_gap_bounds, paired_gap, refit
 from leanset.influence import Kronecker
 from leanset.influence.kronecker import error_against_exact
 from leanset.pipeline.evaluate import Evaluation
-from leanset.pipeline.evidence import Evidence
+from leanset.pipeline.evaluations import Evaluations
 from leanset.pipeline.formulations import Formulation
 
 _LARGE_RESIDUAL = 1e-3
 
 
-def issue_certificate(evidence: Evidence, answer: Evaluation, fingerprint: str) -> Certificate:
+def issue_certificate(evaluations: Evaluations, answer: Evaluation, fingerprint: str) -> Certificate:
     """Measure everything that the certificate of an answer states."""
-    formulation = evidence.formulation
+    formulation = evaluations.formulation
     ground, settings = formulation.ground, formulation.ground.settings
     after = refit(ground.state, answer.removed, ground.precondition)
     judge = ground.validation or ground.state.design
@@ -21,10 +21,10 @@ def issue_certificate(evidence: Evidence, answer: Evaluation, fingerprint: str) 
     gap = None if ground.validation is None else paired_gap(ground.validation, ground.theta, after.theta)
     random = np.zeros(settings.random_draws)
     if answer.count:
-        with evidence.reporter.stage(
+        with evaluations.reporter.stage(
             "Refits of random removals", units=settings.random_draws, unit="refits"
         ) as advance:
-            random = evidence.random_changes(answer.count, settings.random_draws, advance)
+            random = evaluations.random_changes(answer.count, settings.random_draws, advance)
     return Certificate(
         n=len(ground.examples),
         removed=answer.count,

@@ -12,7 +12,7 @@ import numpy as np
 from leanset._threads import available_threads, working_threads
 from leanset.influence import Kronecker, choose_inverse
 from leanset.pipeline.budgets import expected_evaluations, ladder_counts
-from leanset.pipeline.evidence import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT
+from leanset.pipeline.evaluations import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT
 from leanset.pipeline.formulations import most_movable
 from leanset.pipeline.settings import PruneSettings
 from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing

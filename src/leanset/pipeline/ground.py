@@ -19,15 +19,13 @@ from leanset.influence import (
 from leanset.pipeline.inputs import Inputs
 from leanset.pipeline.settings import PruneSettings
 from leanset.problem import Constraints
-from leanset.scores import Evidence
 
 
 @dataclass(frozen=True)
 class Ground:
     """Everything that is computed once and that every search and measurement of a run stands on."""
 
-    examples: Examples
-    recorded: Evidence
+    inputs: Inputs
     settings: PruneSettings
     constraints: Constraints
     validation: Design | None
@@ -37,6 +35,11 @@ class Ground:
     inverse: Inverse
     for_sums: InverseHessian
     precondition: Operator
+
+    @property
+    def examples(self) -> Examples:
+        """The examples."""
+        return self.inputs.examples
 
     @property
     def theta(self) -> Matrix:
@@ -67,8 +70,7 @@ def prepare_ground(inputs: Inputs, settings: PruneSettings, constraints: Constra
         precondition = preconditioner(state, settings.memory)
     distance = None if start is None else float(np.linalg.norm(fit.theta - start))
     return Ground(
-        examples=inputs.examples,
-        recorded=inputs.recorded,
+        inputs=inputs,
         settings=settings,
         constraints=constraints,
         validation=validation,

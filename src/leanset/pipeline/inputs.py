@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import Matrix
+from leanset._arrays import AnyArray, Matrix
 from leanset._errors import InputError
 from leanset.data import Examples, checked_examples
 from leanset.head.statistics import HeadStatistics
@@ -22,13 +22,15 @@ class Inputs:
     examples : features and labels
     l2, standardize : of the head's problem
     start : (C, d+1) weights of a head for the features as given, or None
-    recorded : evidence that cannot be computed from the features
+    logits : (n, C) the network's own, or None
+    recorded : evidence that cannot be computed from features and logits
     """
 
     examples: Examples
     l2: float
     standardize: bool
     start: Matrix | None
+    logits: AnyArray | None
     recorded: Evidence
 
     @property
@@ -39,7 +41,7 @@ class Inputs:
     @property
     def recorded_digest(self) -> str | None:
         """Digest of what was recorded of a training; None if nothing was."""
-        arrays = [self.recorded.probability, self.recorded.gradient_norm]
+        arrays = [self.logits, self.recorded.gradient_norm]
         for record in self.recorded.dynamics or ():
             arrays += [getattr(record, name) for name in record.names()]
         given = [array for array in arrays if array is not None]
@@ -73,31 +75,18 @@ def inputs_from(
         if labels is None:
             raise InputError("`labels` are missing: call `leanset.prune(features, labels, ...)`.")
         examples = checked_examples(features, labels, validation)
-    recorded, network = Evidence(labels=examples.labels), False
+    dynamics, gradient_norm, logits = None, None, None
     if isinstance(features, HeadStatistics):
-        recorded, network = _recorded(features), True
+        dynamics, gradient_norm, logits = features.dynamics or None, features.gradient_norm, features.logits
         l2 = features.weight_decay if l2 is None else l2
         head = features.head if head is None else head
     return Inputs(
         examples,
         DEFAULT_L2 if l2 is None else l2,
-        not network if standardize is None else bool(standardize),
+        not isinstance(features, HeadStatistics) if standardize is None else bool(standardize),
         None if head is None else _checked_head(head, (len(examples.classes), examples.features.shape[1] + 1)),
-        recorded,
-    )
-
-
-def _recorded(stats: HeadStatistics) -> Evidence:
-    probability = None
-    if stats.logits is not None:
-        shifted = np.asarray(stats.logits, dtype=np.float64)
-        powers = np.exp(shifted - shifted.max(axis=1, keepdims=True))
-        probability = powers / powers.sum(axis=1, keepdims=True)
-    return Evidence(
-        labels=stats.labels,
-        probability=probability,
-        dynamics=stats.dynamics or None,
-        gradient_norm=stats.gradient_norm,
+        logits,
+        Evidence(labels=examples.labels, dynamics=dynamics, gradient_norm=gradient_norm),
     )
 
 

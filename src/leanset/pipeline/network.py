@@ -6,7 +6,7 @@ as it is finished, so that another budget or method in the same folder starts fr
 
 import hashlib
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,14 @@ from leanset._rng import stream
 from leanset.data.images import Images
 from leanset.head.capture import capture_head, weights_of
 from leanset.head.locate import find_head
-from leanset.head.statistics import ABOUT, HeadStatistics
+from leanset.head.statistics import ABOUT, HeadStatistics, store_in
 from leanset.runs import NETWORK
 from leanset.scores import Method
 from leanset.training.batches import ImageBatches, PixelScale
-from leanset.training.checkpoint import load_weights
+from leanset.training.checkpoint import load_weights, read_checkpoint
 from leanset.training.devices import fabric_for
 from leanset.training.dynamics import Dynamics
-from leanset.training.folder import EARLY, NetworkFolder
+from leanset.training.folder import EARLY, HEAD, NetworkFolder
 from leanset.training.gradients import gradient_norms
 from leanset.training.loop import Training, accuracy, train
 from leanset.training.models import build_model
@@ -46,7 +46,6 @@ class NetworkSettings:
     seed : of the weights, the order and the augmentation
     runs : trainings with different seeds, for scores that average over them
     checkpoint : weights to take instead of training
-    head : name of the head; the last linear layer if None
     scale : how pixels become numbers; measured on the data if None
     device, devices : where
     """
@@ -57,7 +56,6 @@ class NetworkSettings:
     stem: str = "auto"
     runs: int = 1
     checkpoint: Path | None = None
-    head: str | None = None
     scale: PixelScale | None = None
     device: str = "auto"
     devices: int = 1
@@ -80,6 +78,29 @@ class NetworkSettings:
                 stem=self.stem,
             )
 
+    def as_the_checkpoint_says(
+        self, classes: tuple[str, ...], weight_decay: float | None
+    ) -> tuple["NetworkSettings", bool]:
+        """Take the pixel scale and the weight decay that leanset wrote into a checkpoint, unless they were given.
+
+        Returns
+        -------
+        The settings, and whether the weight decay had to be assumed.
+        """
+        if self.checkpoint is None:
+            return self, False
+        about = read_checkpoint(self.checkpoint)
+        known = about.get("classes")
+        if isinstance(known, list) and tuple(known) != classes:
+            raise InputError(
+                f"{self.checkpoint}: was trained on the classes {', '.join(map(str, known[:5]))}...; the data have "
+                f"{', '.join(classes[:5])}..., in this order."
+            )
+        scale, decay = self.scale, weight_decay or about.get("weight_decay")
+        if scale is None and "mean" in about and "deviation" in about:
+            scale = PixelScale(tuple(about["mean"]), tuple(about["deviation"]))
+        return replace(self, scale=scale, recipe=self.recipe.with_changes(weight_decay=decay)), decay is None
+
     def check_can_serve(self, method: Method | None) -> bool:
         """Raise if a method needs what a checkpoint cannot tell; return whether it needs the network's gradients."""
         needs = () if method is None else method.all_needs()
@@ -98,7 +119,7 @@ def network_statistics(
     *,
     gradients: bool = False,
     out: Path | None = None,
-    overwrite: bool = False,
+    retrain: bool = False,
     reporter: Reporter,
 ) -> HeadStatistics:
     """Return what leanset needs to know of a network on some images.
@@ -109,14 +130,14 @@ def network_statistics(
     settings : the network
     gradients : also measure the whole network's gradient of each example (GraNd)
     out : run folder; trained networks and statistics are kept in it, and taken from it if they are there
-    overwrite : replace a network with other settings that lies there
+    retrain : replace a network with other settings that lies there
     reporter : told of progress
     """
     if out is None:
         with tempfile.TemporaryDirectory() as folder:
-            made = _Making(images, settings, Path(folder), overwrite, reporter).statistics(gradients)
+            made = _Making(images, settings, Path(folder) / NETWORK, retrain, reporter).statistics(gradients)
             return made.in_memory()
-    return _Making(images, settings, out / NETWORK, overwrite, reporter).statistics(gradients)
+    return _Making(images, settings, out / NETWORK, retrain, reporter).statistics(gradients)
 
 
 def trained_network(
@@ -125,13 +146,13 @@ def trained_network(
     *,
     places: Rows | None = None,
     out: Path | None = None,
-    overwrite: bool = False,
+    retrain: bool = False,
     reporter: Reporter,
 ) -> tuple[Training, float | None]:
     """Train one network, on some of the images if `places` are given; return it and its accuracy on the held-out ones."""
     with tempfile.TemporaryDirectory() as folder:
-        making = _Making(images, settings, out or Path(folder), overwrite, reporter, places)
-        training = making.network(0)
+        making = _Making(images, settings, out or Path(folder) / NETWORK, retrain, reporter, places)
+        [training] = making.networks()
         with reporter.stage("Testing"):
             return training, making.held_out_accuracy(training.model)
 
@@ -142,40 +163,46 @@ class _Making:
         images: Images,
         settings: NetworkSettings,
         path: Path,
-        overwrite: bool,
+        retrain: bool,
         reporter: Reporter,
         places: Rows | None = None,
     ) -> None:
-        self.images, self.settings, self.path = images, settings, path
-        self.overwrite, self.reporter, self.places = overwrite, reporter, places
+        self.images, self.settings, self.reporter, self.places = images, settings, reporter, places
+        self.data = ImageBatches(images, settings.scale)
+        self.folder = NetworkFolder(path)
         self.fabric = fabric_for(settings.device, settings.devices)
+        if self.fabric.is_global_zero:  # before other processes are launched, which would wait for one that has failed
+            for nth in range(settings.runs):
+                self.folder.further(nth).open(self._identity(nth), replace=retrain)
         if settings.devices > 1:
             self.fabric.launch()
-        self.data = ImageBatches(images, settings.scale)
 
     def statistics(self, gradients: bool) -> HeadStatistics:
         """Train or load, capture, and measure gradients, each unless it is there."""
-        trainings = [self.network(nth) for nth in range(self.settings.runs)]
-        if not self.fabric.is_global_zero:
-            raise SystemExit(0)  # the other processes were needed for training only
-        store = self.path / "head"
+        trainings = self.networks()
+        records = tuple(training.dynamics for training in trainings if training.dynamics is not None)
+        store = self.folder.path / HEAD
         if not (store / ABOUT).is_file():
-            records = tuple(training.dynamics for training in trainings if training.dynamics is not None)
             self._captured(trainings[0].model, store, records).save(store)
         statistics = HeadStatistics.load(store)
+        if len(statistics.dynamics) != len(records):  # captured when there were more or fewer runs
+            statistics = replace(statistics, dynamics=records, gradient_norm=None)
+            statistics.save(store)
         if gradients and statistics.gradient_norm is None:
             statistics = statistics.with_evidence(gradient_norm=self._gradient_norm())
             statistics.save(store)
         return statistics
 
-    def network(self, nth: int) -> Training:
-        """Return the nth network: trained, found finished in its folder, or from the checkpoint."""
-        settings = self.settings
-        folder = NetworkFolder(self.path if nth == 0 else self.path / f"run-{nth}")
+    def networks(self) -> list[Training]:
+        """Return the network of every run; processes that were only needed for training end here."""
+        trainings = [self._network(nth) for nth in range(self.settings.runs)]
+        if not self.fabric.is_global_zero:
+            raise SystemExit(0)
+        return trainings
+
+    def _network(self, nth: int) -> Training:
+        settings, folder = self.settings, self.folder.further(nth)
         model = settings.untrained(self.images, nth)
-        if self.fabric.is_global_zero:
-            folder.open(self._identity(nth), overwrite=self.overwrite)
-        self.fabric.barrier()
         if settings.checkpoint is not None:
             load_weights(model, settings.checkpoint)
             return Training(self.fabric.to_device(model), (), None)
@@ -204,14 +231,15 @@ class _Making:
 
     def _captured(self, model: nn.Module, store: Path, dynamics: tuple[Dynamics, ...]) -> HeadStatistics:
         images, held_out, device = self.images, self.images.held_out, self.fabric.device
+        store_in(store)
         with self.reporter.stage("Capturing the head", units=len(images), unit="images") as advance:
-            seen = capture_head(model, self.data, device, head=self.settings.head, store=store, advance=advance)
+            seen = capture_head(model, self.data, device, store=store, advance=advance)
         validation = None
         if held_out is not None:
             data = ImageBatches(held_out, self.data.scale)
             with self.reporter.stage("Capturing the held-out images", units=len(held_out), unit="images") as advance:
                 other = capture_head(
-                    model, data, device, head=self.settings.head, store=store, prefix="val_", advance=advance
+                    model, data, device, store=store, prefix="val_", with_logits=False, advance=advance
                 )
             validation = other.features, other.labels
         return HeadStatistics(
@@ -219,7 +247,7 @@ class _Making:
             labels=seen.labels,
             classes=images.classes,
             logits=seen.logits,
-            head=weights_of(find_head(model, self.settings.head)[1]),
+            head=weights_of(find_head(model)[1]),
             weight_decay=self.settings.recipe.weight_decay,
             validation=validation,
             rows=images.rows if images.unreadable else None,
@@ -231,9 +259,8 @@ class _Making:
         norms, runs = np.zeros(len(self.images)), self.settings.runs
         with self.reporter.stage("Gradient of every example", units=runs * len(self.images), unit="images") as advance:
             for nth in range(runs):
-                folder = NetworkFolder(self.path if nth == 0 else self.path / f"run-{nth}")
                 model = self.settings.untrained(self.images, nth)
-                load_weights(model, self.settings.checkpoint or folder.path / EARLY)
+                load_weights(model, self.settings.checkpoint or self.folder.further(nth).path / EARLY)
                 self.fabric.to_device(model)
                 norms += gradient_norms(model, self.data, self.fabric.device, advance=part_of(advance, nth, runs))
         return norms / runs
@@ -242,9 +269,9 @@ class _Making:
         settings = self.settings
         trained: dict[str, Any] = {"recipe": settings.recipe.to_dict(), "seed": settings.seed + nth}
         if settings.checkpoint is not None:
-            trained = {"checkpoint": _digest(settings.checkpoint), "weight_decay": settings.recipe.weight_decay}
+            trained = {"checkpoint": _digest(settings.checkpoint)}
         subset = None if self.places is None else hashlib.sha256(self.places.tobytes()).hexdigest()
-        return self._about() | trained | {"data": self.images.identity, "head": settings.head, "subset": subset}
+        return self._about() | trained | {"data": self.images.identity, "subset": subset}
 
     def _about(self) -> dict[str, Any]:
         scale = self.data.scale
@@ -254,6 +281,7 @@ class _Making:
             "classes": list(self.images.classes),
             "mean": list(scale.mean),
             "deviation": list(scale.deviation),
+            "weight_decay": self.settings.recipe.weight_decay,
         }
 
 

@@ -8,13 +8,15 @@ from numpy.typing import ArrayLike
 from leanset import runs
 from leanset._arrays import Rows
 from leanset.certify import Certificate, Check, verify_removal
-from leanset.data import Examples, checked_examples
+from leanset.data import Examples
+from leanset.head.statistics import HeadStatistics
+from leanset.pipeline.inputs import inputs_from
 
 
 def verify(
     path: str | os.PathLike[str],
-    features: ArrayLike,
-    labels: ArrayLike,
+    features: ArrayLike | HeadStatistics,
+    labels: ArrayLike | None = None,
     *,
     validation: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> list[Check]:
@@ -23,7 +25,7 @@ def verify(
     Parameters
     ----------
     path : the run folder
-    features, labels, validation : the data that the run was made from
+    features, labels, validation : the data that the run was made from, in any form that `prune` takes
 
     Returns
     -------
@@ -40,7 +42,7 @@ def verify(
     ...     all(check.holds for check in leanset.verify(folder, features, labels))
     True
     """
-    return list(verify_run(path, checked_examples(features, labels, validation)))
+    return list(verify_run(path, inputs_from(features, labels, validation=validation).examples))
 
 
 def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:

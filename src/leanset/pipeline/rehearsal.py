@@ -13,11 +13,12 @@ from leanset.pipeline.network import NetworkSettings
 from leanset.training.devices import channels_last, fabric_for, torch_threads
 
 _STEPS = 3
+_GRADIENT_COST = 2.0  # a gradient of its own for each example, against its part in a training step; measured
 
 
 def rehearse(images: Images, settings: NetworkSettings) -> Examples:
     """Return examples with the labels and shapes that the network's statistics will have; the features are all zero."""
-    width = find_head(settings.untrained(images), settings.head)[1].in_features
+    width = find_head(settings.untrained(images))[1].in_features
 
     def blank(part: Images, held_out: Examples | None) -> Examples:
         features = np.broadcast_to(np.float32(0), (len(part), width))
@@ -26,7 +27,7 @@ def rehearse(images: Images, settings: NetworkSettings) -> Examples:
     return blank(images, None if images.held_out is None else blank(images.held_out, None))
 
 
-def network_estimate(images: Images, settings: NetworkSettings) -> list[tuple[str, float]]:
+def network_estimate(images: Images, settings: NetworkSettings, *, gradients: bool = False) -> list[tuple[str, float]]:
     """Time a few steps on this machine and return the seconds that training and capturing will take."""
     recipe, fabric = settings.recipe, fabric_for(settings.device)
     model = fabric.to_device(channels_last(settings.untrained(images)))
@@ -41,6 +42,8 @@ def network_estimate(images: Images, settings: NetworkSettings) -> list[tuple[st
             shown = _seconds(lambda: model(inputs))
     total = len(images) + (0 if images.held_out is None else len(images.held_out))
     stages = [("capturing the head", total / size * shown)]
+    if gradients:
+        stages.append(("gradient of every example", _GRADIENT_COST * settings.runs * len(images) / size * step))
     if settings.checkpoint is None:
         training = settings.runs * recipe.epochs * len(images) / size * step / settings.devices
         stages.insert(0, (f"training {settings.model}, {settings.runs} × {recipe.epochs} epochs", training))

@@ -72,10 +72,11 @@ class PruneResult:
             from torch.utils.data import Subset
         except ImportError:
             raise missing_extra("A torch subset", "torch") from None
-        if len(dataset) <= int(self.rows[-1]):
+        whole = len(self.rows) == int(self.rows[-1]) + 1  # else rows were left out, and how many follow is not known
+        if len(dataset) <= int(self.rows[-1]) or (whole and len(dataset) != len(self.rows)):
             raise InputError(
-                f"this data set has {len(dataset):,} items, but rows up to {int(self.rows[-1]):,} were pruned; pass the one "
-                "that was pruned."
+                f"this data set has {len(dataset):,} items, but {len(self.rows):,} rows up to number {int(self.rows[-1]):,} "
+                "were pruned; pass the data set that was pruned."
             )
         return Subset(dataset, self.kept.tolist())
 

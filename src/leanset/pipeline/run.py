@@ -15,7 +15,7 @@ from leanset.influence import Inverse
 from leanset.pipeline.budgets import expected_evaluations, ladder_counts, largest_within
 from leanset.pipeline.certification import issue_certificate
 from leanset.pipeline.evaluate import Evaluation, measured
-from leanset.pipeline.evidence import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, Evidence
+from leanset.pipeline.evaluations import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, Evaluations
 from leanset.pipeline.formulations import Formulation, NewtonFormulation, PaperFormulation
 from leanset.pipeline.frontier import Frontier
 from leanset.pipeline.ground import Ground, prepare_ground
@@ -175,14 +175,14 @@ def _run(
     formulation = ScoredFormulation(ground) if settings.method else FORMULATIONS[settings.formulation](ground)
     with reporter.stage("Influence of every example"):
         influence_norm = formulation.norms
-    evidence = Evidence(formulation, reporter, folder)
-    answer = _answer(formulation, evidence, reporter)
+    evaluations = Evaluations(formulation, reporter, folder)
+    answer = _answer(formulation, evaluations, reporter)
     if broken := constraints.violations(answer.removed):
         raise LeansetError(f"the search broke its constraints ({'; '.join(broken)}); this is a bug in leanset.")
     curve = Frontier(())
     if settings.frontier:
-        curve = evidence.frontier(ladder_counts(len(examples), constraints.most), answer)
-    certificate = issue_certificate(evidence, answer, str(identity["data_fingerprint"]))
+        curve = evaluations.frontier(ladder_counts(len(examples), constraints.most), answer)
+    certificate = issue_certificate(evaluations, answer, str(identity["data_fingerprint"]))
     own = ground.state.probability[np.arange(len(examples)), examples.labels]
     score = formulation.scores if isinstance(formulation, ScoredFormulation) else None
     return PruneResult(
@@ -226,20 +226,20 @@ def _ground(
     return ground
 
 
-def _answer(formulation: Formulation, evidence: Evidence, reporter: Reporter) -> Evaluation:
+def _answer(formulation: Formulation, evaluations: Evaluations, reporter: Reporter) -> Evaluation:
     ground = formulation.ground
     budget, n = ground.settings.budget, len(ground.examples)
     if budget.is_size:
-        return _searched(evidence, reporter, budget.size(n))
+        return _searched(evaluations, reporter, budget.size(n))
     limit = budget.limit(ground.head_norm)
     if isinstance(formulation, PaperFormulation):
-        return _grown(formulation, limit, evidence, reporter)
+        return _grown(formulation, limit, evaluations, reporter)
     measure = _loss_gap if budget.kind == "max_loss_gap" else _refit_change
     expected, visited = expected_evaluations(), itertools.count()
     with reporter.stage("Largest set within the budget", units=expected, unit="sizes") as advance:
 
         def evaluated(count: int, effort: float) -> Evaluation:
-            return evidence.at(count, effort, part_of(advance, min(next(visited), expected - 1), expected))
+            return evaluations.at(count, effort, part_of(advance, min(next(visited), expected - 1), expected))
 
         size, effort = largest_within(
             lambda count, effort: measure(evaluated(count, effort)) <= limit,
@@ -251,22 +251,22 @@ def _answer(formulation: Formulation, evidence: Evidence, reporter: Reporter) ->
         found = evaluated(size, effort)
     if size == 0:
         return found
-    full = _searched(evidence, reporter, size)
+    full = _searched(evaluations, reporter, size)
     return full if measure(full) <= measure(found) else found
 
 
-def _searched(evidence: Evidence, reporter: Reporter, count: int) -> Evaluation:
+def _searched(evaluations: Evaluations, reporter: Reporter, count: int) -> Evaluation:
     with reporter.stage(f"Best {count:,} to remove", units=100, unit="%") as advance:
-        return evidence.at(count, FULL_EFFORT, advance)
+        return evaluations.at(count, FULL_EFFORT, advance)
 
 
-def _grown(formulation: PaperFormulation, limit: float, evidence: Evidence, reporter: Reporter) -> Evaluation:
-    answer = evidence.recalled("growth")
+def _grown(formulation: PaperFormulation, limit: float, evaluations: Evaluations, reporter: Reporter) -> Evaluation:
+    answer = evaluations.recalled("growth")
     if answer is None:
         with reporter.stage("Growing the largest set, as published", units=100, unit="%") as advance:
             found = formulation.grow(limit, advance)
         answer = measured(formulation, found)
-        evidence.keep("growth", answer)
+        evaluations.keep("growth", answer)
     return answer
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from leanset._arrays import Mask, Rows, Vector, mask_of
 from leanset._rng import stream
+from leanset.head import softmax
 from leanset.pipeline.formulations import Formulation, Found
 from leanset.problem import Constraints, Outcome
 from leanset.scores import Evidence, Method
@@ -49,11 +50,12 @@ class ScoredFormulation(Formulation):
     @cached_property
     def evidence(self) -> Evidence:
         """What was recorded, completed by what the features and the fitted head tell."""
-        recorded, needs = self.ground.recorded, self.method.all_needs()
+        inputs, needs = self.ground.inputs, self.method.all_needs()
+        # The network's own probabilities where they were captured, else those of the fitted head.
         evidence = dataclasses.replace(
-            recorded,
-            features=self.ground.examples.features,
-            probability=self.ground.state.probability if recorded.probability is None else recorded.probability,
+            inputs.recorded,
+            features=inputs.examples.features,
+            probability=self.ground.state.probability if inputs.logits is None else softmax(inputs.logits),
             influence_norm=self.norms if "influence_norm" in needs else None,
         )
         evidence.check(self.method.name, needs)

@@ -66,6 +66,10 @@ class PruneSettings:
         """What chooses the examples: "leanset" or a method of the literature."""
         return "leanset" if self.method is None else self.method.name
 
+    def known_before_capture(self) -> dict[str, Any]:
+        """Return the part of `to_dict` that does not depend on what a network makes of the data."""
+        return {key: value for key, value in self.to_dict().items() if not key.endswith("_digest")}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for `settings.json`; equal dicts mean equal settings."""
         plain = {key: getattr(self, key) for key in self.__dataclass_fields__}

@@ -36,7 +36,7 @@ class DatasetBatches:
         return len(self.dataset)
 
     def training(self, steps: Iterable[Rows], recipe: Recipe, device: torch.device, seed: int) -> Iterator[Batch]:
-        """Yield batches of the given places; whatever the data set draws at random follows the seed."""
+        """Yield batches of the given places; with workers, their random numbers follow the seed."""
         return self._batches(steps, device, torch.Generator().manual_seed(seed))
 
     def plain(self, steps: Iterable[Rows], device: torch.device) -> Iterator[Batch]:

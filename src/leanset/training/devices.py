@@ -35,13 +35,19 @@ def fabric_for(device: str = "auto", devices: int = 1) -> Fabric:
     if device == "mps" and not torch.backends.mps.is_available():
         raise InputError("`device='mps'`: torch sees no such device here; use 'auto' or 'cpu'.")
     on_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available())
-    precision = ("bf16-mixed" if torch.cuda.is_bf16_supported() else "16-mixed") if on_gpu else "32-true"
+    precision = (
+        ("bf16-mixed" if torch.cuda.is_bf16_supported(including_emulation=False) else "16-mixed")
+        if on_gpu
+        else "32-true"
+    )
     strategy = "ddp" if devices > 1 else "auto"
     return Fabric(accelerator=device, devices=devices, strategy=strategy, precision=precision)  # type: ignore[arg-type]
 
 
 def channels_last(model: nn.Module) -> nn.Module:
     """Lay a network's convolutions out as the batches are, which a CPU computes up to half as fast again."""
+    if any(weight.ndim == 5 for weight in model.parameters()):  # convolutions of volumes have another layout
+        return model
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 

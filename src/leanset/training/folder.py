@@ -3,39 +3,71 @@
 import io
 import shutil
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
 
 from leanset._errors import InputError, RunFolderError
-from leanset.runs import SETTINGS, Folder
+from leanset.runs import Folder
 from leanset.training.checkpoint import load_weights, read_checkpoint
 from leanset.training.dynamics import Dynamics
 from leanset.training.history import EpochLog, history_csv, history_from_csv
 from leanset.training.recorder import Epoch
 
 WEIGHTS, EARLY, LAST = "model.pt", "early.pt", "last.pt"
-DYNAMICS, HISTORY, EPOCHS = "dynamics.npz", "history.csv", "epochs"
+TRAINING, DYNAMICS, HISTORY = "training.json", "dynamics.npz", "history.csv"
+EPOCHS, HEAD, RUN = "epochs", "head", "run-"
+
+
+class Stateful(Protocol):
+    """Whatever has a state to keep."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state."""
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take a state back."""
 
 
 class NetworkFolder(Folder):
     """Checkpoints while a network is trained, and its files when it is finished."""
 
-    def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> None:
-        """Take the folder for a training with these settings; an earlier one with others is refused or replaced."""
-        if self.has(SETTINGS):
-            known = self.read_json(SETTINGS)
-            changed = sorted(key for key in known.keys() | identity.keys() if known.get(key) != identity.get(key))
-            if not changed:
-                return
-            if not overwrite:
+    def open(self, identity: dict[str, Any], *, replace: bool = False) -> None:
+        """Take the folder for a training with these settings; one with others is refused or replaced.
+
+        Only what this class wrote is ever removed, and only a new, an empty or its own folder is taken.
+        """
+        if not self.has(TRAINING):
+            if self.path.is_dir() and any(self.path.iterdir()):
                 raise RunFolderError(
-                    f"{self.path}: holds a network trained with other {', '.join(f'`{key}`' for key in changed)}; choose "
-                    "another output folder, or overwrite it (`--overwrite`)."
+                    f"{self.path}: is in use for something else; choose an empty or new output folder."
                 )
-            shutil.rmtree(self.path)
-        self.write_json(SETTINGS, identity)
+            self.write_json(TRAINING, identity)
+            return
+        known = self.read_json(TRAINING)
+        changed = sorted(key for key in known.keys() | identity.keys() if known.get(key) != identity.get(key))
+        if not changed:
+            return
+        if not replace:
+            raise RunFolderError(
+                f"{self.path}: holds a network with other {', '.join(f'`{key}`' for key in changed)}; choose another output "
+                "folder, or have it replaced (`leanset prune --retrain`, `leanset train --overwrite`)."
+            )
+        self._clear()
+        self.write_json(TRAINING, identity)
+
+    def _clear(self) -> None:
+        for name in (TRAINING, WEIGHTS, EARLY, LAST, DYNAMICS, HISTORY):
+            (self.path / name).unlink(missing_ok=True)
+        for folder in (EPOCHS, HEAD):
+            shutil.rmtree(self.path / folder, ignore_errors=True)
+        for other in self.path.glob(f"{RUN}*"):
+            shutil.rmtree(other)
+
+    def further(self, nth: int) -> "NetworkFolder":
+        """Return the folder of the nth run of several; the first is this one."""
+        return self if nth == 0 else NetworkFolder(self.path / f"{RUN}{nth}")
 
     @property
     def is_finished(self) -> bool:
@@ -43,19 +75,27 @@ class NetworkFolder(Folder):
         return self.has(WEIGHTS)
 
     def keep_epoch(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, history: list[EpochLog], pages: list[Epoch]
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        precision: Stateful,
+        history: list[EpochLog],
+        pages: list[Epoch],
     ) -> None:
-        """Keep all that the next epoch needs."""
+        """Keep all that the next epoch needs; `precision` is the state of mixed precision, empty without it."""
         if pages:
             self.write_arrays(f"{EPOCHS}/{len(history):04d}.npz", **pages[-1])
         logs = [asdict(log) for log in history]
-        self._write_tensors(LAST, {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "history": logs})
+        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "history": logs}
+        self._write_tensors(LAST, state | {"precision": precision.state_dict()})
 
     def keep_early(self, model: nn.Module) -> None:
         """Keep the weights of an early epoch, which some scores are taken at."""
         self._write_tensors(EARLY, {"weights": model.state_dict()})
 
-    def resume(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> tuple[list[EpochLog], list[Epoch]]:
+    def resume(
+        self, model: nn.Module, optimizer: torch.optim.Optimizer, precision: Stateful
+    ) -> tuple[list[EpochLog], list[Epoch]]:
         """Load the last finished epoch into model and optimizer; empty lists if there is none."""
         if not self.has(LAST):
             return [], []
@@ -63,6 +103,7 @@ class NetworkFolder(Folder):
         try:
             model.load_state_dict(state["model"])
             optimizer.load_state_dict(state["optimizer"])
+            precision.load_state_dict(state["precision"])
             history = [EpochLog(**log) for log in state["history"]]
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"{self.path / LAST}: does not fit this network: {error}") from None

@@ -12,13 +12,15 @@ from leanset.training.batches import Batches, steps_of
 from leanset.training.devices import torch_threads
 from leanset.training.outputs import logits_of
 
+_GRADIENT_NUMBERS = 2**28  # a GiB of float32
+
 
 def gradient_norms(
     model: nn.Module,
     data: Batches,
     device: torch.device,
     *,
-    batch_size: int = 64,
+    batch_size: int | None = None,
     advance: Advance = lambda share: None,
 ) -> Vector:
     """Return ‖∇ loss_i‖₂ over all weights for every example, normalisation layers using their running statistics.
@@ -26,7 +28,7 @@ def gradient_norms(
     Parameters
     ----------
     model, data, device : the network, its inputs, and where it lives
-    batch_size : examples whose gradients are held at one time; memory grows with it times the size of the network
+    batch_size : examples whose gradients are held at one time; if None, as many as fit into a GiB, 64 at most
     advance : told of progress
     """
     weights = {name: weight.detach() for name, weight in model.named_parameters() if weight.requires_grad}
@@ -44,6 +46,8 @@ def gradient_norms(
         parts = grad(loss)(weights, image, label)
         return torch.stack([part.square().sum() for part in parts.values()]).sum().sqrt()
 
+    if batch_size is None:
+        batch_size = max(1, min(64, _GRADIENT_NUMBERS // max(1, sum(weight.numel() for weight in weights.values()))))
     each = vmap(norm, randomness="different")
     norms = np.empty(len(data))
     was_training = model.training
@@ -52,7 +56,7 @@ def gradient_norms(
         with torch_threads():
             done = 0
             for batch in data.plain(steps_of(np.arange(len(data)), batch_size), device):
-                norms[batch.places.cpu().numpy()] = each(batch.inputs, batch.labels).double().cpu().numpy()
+                norms[batch.places.cpu().numpy()] = each(batch.inputs, batch.labels).cpu().double().numpy()
                 done += len(batch.labels)
                 advance(done / len(data))
     finally:

@@ -15,7 +15,7 @@ from torch.nn.functional import cross_entropy
 
 from leanset._arrays import Rows
 from leanset._errors import DivergenceError
-from leanset._progress import Advance, Reporter, Silent
+from leanset._progress import Advance, Reporter, Silent, part_of
 from leanset._rng import stream
 from leanset.training.batches import Batch, Batches, steps_of
 from leanset.training.devices import channels_last, torch_threads
@@ -74,24 +74,21 @@ def train(
     recorder = Recorder(len(data), fabric.device) if record else None
     pages: list[Epoch] = []
     history: list[EpochLog] = []
+    precision = fabric.strategy.precision
     if folder is not None:
-        history, pages = folder.resume(model, optimizer)
+        history, pages = folder.resume(model, optimizer, precision)
     run = _Run(wrapped, optimizer, data, recipe, fabric, seed, places, recorder)
-    with (
-        torch_threads(),
-        (reporter or Silent()).stage(
-            f"Training on {len(places):,} examples", units=recipe.epochs * len(places), unit="images"
-        ) as advance,
-    ):
+    watcher = reporter if reporter is not None and fabric.is_global_zero else Silent()
+    title = f"Training on {len(places):,} examples"
+    with torch_threads(), watcher.stage(title, units=recipe.epochs * len(places), unit="images") as advance:
         for epoch in range(len(history), recipe.epochs):
-            log = run.epoch(epoch, lambda share, epoch=epoch: advance((epoch + share) / recipe.epochs))  # type: ignore[misc]
-            history.append(log)
+            history.append(run.epoch(epoch, part_of(advance, epoch, recipe.epochs)))
             if recorder is not None:
                 pages.append(recorder.next_epoch(_together(fabric, recorder.notes)))
             if folder is not None and fabric.is_global_zero:
                 if epoch + 1 == recipe.early_epoch:
                     folder.keep_early(model)
-                folder.keep_epoch(model, optimizer, history, pages)
+                folder.keep_epoch(model, optimizer, precision, history, pages)
     return Training(model, tuple(history), joined(pages) if pages else None)
 
 
@@ -115,7 +112,8 @@ class _Run:
         total = torch.zeros(3, device=self.fabric.device)
         with torch.random.fork_rng():
             torch.manual_seed(int(rng.integers(2**31)))  # of dropout and the like
-            batches = self.data.training(mine, self.recipe, self.fabric.device, int(rng.integers(2**31)))
+            seeds = rng.integers(2**31, size=self.fabric.world_size)  # of the augmentation, another one in each process
+            batches = self.data.training(mine, self.recipe, self.fabric.device, int(seeds[self.fabric.global_rank]))
             for nth, batch in enumerate(batches):
                 self._set_rate(self.recipe.rate_at(epoch * len(steps) + nth + 1, self.recipe.epochs * len(steps)))
                 total += self._step(batch)

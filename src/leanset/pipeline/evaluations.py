@@ -19,7 +19,7 @@ _FRONTIER_DRAWS = 2
 
 
 @dataclass
-class Evidence:
+class Evaluations:
     """A cache of evaluations by size and effort, mirrored in the run folder's stages."""
 
     formulation: Formulation
