@@ -23,7 +23,7 @@ from leanset.training import gradients, loop
 from leanset.training.datasets import DatasetBatches
 from leanset.training.devices import fabric_for
 from leanset.training.folder import NetworkFolder
-from leanset.training.models import MODELS, build_model
+from leanset.training.models import MODELS, build_model, is_normalised
 from leanset.training.recipe import PRESETS, Recipe, preset
 
 __all__ = [
@@ -160,7 +160,7 @@ def train(
     >>> training.history[-1].accuracy > 0.9, training.dynamics.epochs
     (True, 5)
     """
-    chosen = preset(recipe) if isinstance(recipe, str) else recipe
+    chosen = preset(recipe, normalised=is_normalised(model)) if isinstance(recipe, str) else recipe
     data = DatasetBatches(dataset, workers)
     places = None if rows is None else np.asarray(rows, dtype=np.int64)
     if places is not None and (len(places) == 0 or places.min() < 0 or places.max() >= len(data)):

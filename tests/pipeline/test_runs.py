@@ -9,7 +9,7 @@ import pytest
 import leanset
 from leanset import RunFolderError
 from leanset.pipeline import evaluate as evaluate_module
-from leanset.pipeline import evidence as evidence_module
+from leanset.pipeline import evaluations as evaluations_module
 from leanset.pipeline import run as run_module
 from leanset.runs import RunFolder
 
@@ -62,7 +62,7 @@ def test_an_interrupted_run_resumes_where_it_stopped(toy, tmp_path, monkeypatch)
         searched.append(count)
         return plain_evaluate(formulation, count, share, progress)
 
-    monkeypatch.setattr(evidence_module, "evaluate", counted)
+    monkeypatch.setattr(evaluations_module, "evaluate", counted)
     options = {"fraction": 0.4, "l2": 1e-2, "out": tmp_path / "run"}
     with pytest.raises(KeyboardInterrupt):
         leanset.prune(*toy[:2], **options)

@@ -78,7 +78,7 @@ def network_settings(
     try:
         from leanset.pipeline.network import NetworkSettings
         from leanset.training.batches import PixelScale
-        from leanset.training.models import MODELS
+        from leanset.training.models import MODELS, build_model, is_normalised
         from leanset.training.recipe import preset as preset_named
     except ModuleNotFoundError as error:
         if error.name != "torch":
@@ -90,8 +90,10 @@ def network_settings(
         raise InputError("give both --mean and --std, or neither.")
     if checkpoint is not None:
         names.refuse("a checkpoint, which is not trained", preset=preset, flip=flip, **training)
+    normalised = is_normalised(build_model(model, len(images.classes), channels=images.channels))
     # A mirrored digit is another sign; grey images are digits and the like more often than not.
-    recipe = preset_named(preset or "fast").with_changes(flip=images.channels > 1 if flip is None else flip, **training)
+    flip = images.channels > 1 if flip is None else flip
+    recipe = preset_named(preset or "fast", normalised=normalised).with_changes(flip=flip, **training)
     settings = NetworkSettings(
         model=model,
         recipe=recipe.with_changes(weight_decay=weight_decay),

@@ -253,8 +253,8 @@ def _checked_pins(pinned: ArrayLike | None, examples: Examples) -> tuple[int, ..
     outside = examples.places_of(values.astype(np.int64)) < 0
     if outside.any():
         raise InputError(
-            f"`pinned` has {int(outside.sum())} rows outside 0..{int(examples.source_rows[-1])} or left out; "
-            f"first: {int(values[np.argmax(outside)])}."
+            f"`pinned` has {int(outside.sum())} rows outside 0..{int(examples.source_rows[-1])}"
+            f"{'' if examples.rows is None else ' or left out as unreadable'}; first: {int(values[np.argmax(outside)])}."
         )
     rows: Rows = np.unique(values.astype(np.int64))
     return tuple(rows.tolist())

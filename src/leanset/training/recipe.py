@@ -85,18 +85,27 @@ PRESETS = {
     # Yang et al. 2023, section 5.1.
     "paper": Recipe(epochs=200, lr=0.01),
     # A short schedule for two cores: a high rate that rises, then falls in a straight line (after Smith & Topin 2018).
-    "fast": Recipe(epochs=20, lr=0.2, warmup=0.2, decay="linear", nesterov=True),
+    # Rate and weight decay were chosen on CIFAR-10 with ResNet-8: after 6 epochs 0.4 and 2e-4 are a point better than 0.2
+    # with 2e-4 or 5e-4, and four better than 0.1.
+    "fast": Recipe(epochs=20, lr=0.4, warmup=0.2, decay="linear", nesterov=True, weight_decay=2e-4),
 }
 
 
-def preset(name: str) -> Recipe:
+def preset(name: str, *, normalised: bool = True) -> Recipe:
     """Return a preset by name.
+
+    Parameters
+    ----------
+    name : "paper" or "fast"
+    normalised : whether the network has normalisation layers; without them the fast preset's rate would diverge, and a
+        twentieth of it is taken
 
     Examples
     --------
-    >>> preset("paper").epochs
-    200
+    >>> preset("paper").epochs, preset("fast", normalised=False).lr
+    (200, 0.02)
     """
     if name not in PRESETS:
         raise InputError(f"preset {name!r} is unknown; choose from {', '.join(PRESETS)}.")
-    return PRESETS[name]
+    recipe = PRESETS[name]
+    return recipe if normalised or name != "fast" else replace(recipe, lr=recipe.lr / 20)

@@ -27,6 +27,25 @@ MODELS: dict[str, Builder] = {
 }
 
 
+_NORMALISATIONS = (
+    nn.modules.batchnorm._BatchNorm,
+    nn.modules.instancenorm._InstanceNorm,
+    nn.GroupNorm,
+    nn.LayerNorm,
+)
+
+
+def is_normalised(model: nn.Module) -> bool:
+    """Return whether a network has normalisation layers, which bear a high learning rate.
+
+    Examples
+    --------
+    >>> is_normalised(build_model("resnet8", 10)), is_normalised(build_model("lenet", 10))
+    (True, False)
+    """
+    return any(isinstance(module, _NORMALISATIONS) for module in model.modules())
+
+
 def build_model(
     name: str, classes: int, *, channels: int = 3, image_size: int | None = None, stem: str = "auto"
 ) -> nn.Module:
