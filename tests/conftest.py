@@ -3,6 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leanset.data import Images, open_source
+
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -13,6 +15,18 @@ def cifar_head():
     if not path.is_file():
         pytest.skip("needs ../shared/data/cifar10_resnet20_head.npz")
     return path
+
+
+@pytest.fixture(scope="session")
+def cifar_images():
+    """The first 2,000 images of CIFAR-10 with the last 500 of them held out, where the shared data folder is there."""
+    path = SHARED / "cifar-10-batches-py"
+    if not path.is_dir():
+        pytest.skip("needs ../shared/data/cifar-10-batches-py")
+    images = open_source(f"cifar10:{path}")
+    rows = np.arange(2000)
+    held_out = Images(images.pixels[rows[1500:]], images.labels[rows[1500:]], images.classes)
+    return Images(images.pixels[rows[:1500]], images.labels[rows[:1500]], images.classes, held_out=held_out)
 
 
 @pytest.fixture

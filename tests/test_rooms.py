@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import leanset
 
 PACKAGE = Path(leanset.__file__).parent
@@ -59,7 +61,7 @@ def test_a_wrong_way_import_would_be_seen(tmp_path):
 
 
 def test_the_core_imports_without_optional_packages():
-    blocked = {"torch", "matplotlib", "sklearn", "dask", "datasets", "transformers"}
+    blocked = {"torch", "lightning_fabric", "PIL", "matplotlib", "sklearn", "dask", "datasets", "transformers"}
     code = f"""
 import sys
 class Blocked:
@@ -71,6 +73,26 @@ import leanset, leanset.cli
 assert not {blocked} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_without_torch_images_are_answered_with_the_extra_to_install(tmp_path):
+    np.savez(tmp_path / "images.npz", images=np.zeros((4, 8, 8), np.uint8), labels=[0, 1, 0, 1])
+    code = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "torch":
+            raise ModuleNotFoundError(name, name="torch")
+sys.meta_path.insert(0, Absent())
+from leanset.cli import main
+sys.argv = ["leanset", "prune", r"{tmp_path / "images.npz"}", "--model", "lenet", "--fraction", "0.5"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 3
+    assert 'pip install "leanset[torch]"' in done.stderr
+    alone = code.split("from leanset.cli")[0] + "import leanset.torch"
+    assert "leanset[torch]" in subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True).stderr
 
 
 def test_every_public_name_has_a_docstring_with_an_example():

@@ -17,3 +17,18 @@ def mask_of(rows: AnyArray, size: int) -> Mask:
     mask = np.zeros(size, dtype=bool)
     mask[rows] = True
     return mask
+
+
+def rounded_shares(shares: Vector, count: int) -> Rows:
+    """Round shares that sum to `count` to whole numbers that do; what is left over goes to the largest remainders.
+
+    Examples
+    --------
+    >>> rounded_shares(np.array([1.5, 0.7, 0.8]), 3)
+    array([1, 1, 1])
+    """
+    whole = np.floor(shares + 1e-9).astype(np.int64)
+    remainders = np.round(shares - whole, 9)  # equal ones stay equal, so that ties go to the first
+    largest = np.argsort(-remainders, kind="stable")[: count - int(whole.sum())]
+    whole[largest] += 1
+    return whole

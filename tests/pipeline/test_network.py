@@ -157,3 +157,15 @@ def test_the_rehearsal_has_the_shapes_of_the_real_thing():
     assert "gradient of every example" in stages
     assert all(seconds > 0 for seconds in stages.values())
     assert any("3 epochs" in stage for stage in stages)
+
+
+def test_a_network_learns_real_images_and_its_head_is_pruned(cifar_images):
+    settings = dataclasses.replace(SETTINGS, recipe=Recipe(epochs=6, lr=0.02, warmup=0.2, weight_decay=1e-3))
+    stats = statistics(cifar_images, settings)
+    right = (stats.validation[0] @ stats.head[:, :-1].T + stats.head[:, -1]).argmax(1) == stats.validation[1]
+    assert right.mean() > 0.2  # twice what guessing gives
+    assert stats.dynamics[0].correct[-1].mean() > stats.dynamics[0].correct[0].mean()
+    result = leanset.prune(stats, fraction=0.4, frontier=False)
+    certificate = result.certificate
+    assert certificate.refit_change < certificate.random_refit_change_mean
+    assert certificate.newton_change == pytest.approx(certificate.refit_change, rel=0.3)

@@ -1,7 +1,7 @@
 from leanset.head.curvature import Curvature, KroneckerFactors
 from leanset.head.design import Design, Scaling, design_of
 from leanset.head.fit import HeadFit, fit_head
-from leanset.head.softmax import losses, mean_loss_gradient, probabilities, softmax
+from leanset.head.softmax import losses, mean_loss_gradient, probabilities, share_right, softmax
 
 __all__ = [
     "Curvature",
@@ -14,5 +14,6 @@ __all__ = [
     "losses",
     "mean_loss_gradient",
     "probabilities",
+    "share_right",
     "softmax",
 ]

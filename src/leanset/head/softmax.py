@@ -44,6 +44,15 @@ def losses(design: Design, theta: Matrix) -> Vector:
     return out
 
 
+def share_right(design: Design, theta: Matrix) -> float:
+    """Return the share of examples whose most probable class under the head `theta` is their label."""
+    right = in_order(
+        lambda chunk: int(((design.matrix[chunk] @ theta.T).argmax(axis=1) == design.labels[chunk]).sum()),
+        row_chunks(len(design), sum(design.shape)),
+    )
+    return sum(right) / len(design)
+
+
 def error_rows(probability: Matrix, labels: Rows) -> Matrix:
     """Return P − Y, the (n, C) error vectors whose outer products with the features are the gradients."""
     errors = probability.copy()

@@ -1,7 +1,8 @@
 import numpy as np
 
 from leanset._version import __version__
-from leanset.certify import Certificate, loss_gap_bounds, paired_gap, refit
+from leanset.certify import Certificate, Measurement, loss_gap_bounds, paired_gap, refit
+from leanset.head import share_right
 from leanset.influence import Kronecker
 from leanset.influence.kronecker import error_against_exact
 from leanset.pipeline.evaluate import Evaluation
@@ -50,19 +51,25 @@ def issue_certificate(evaluations: Evaluations, answer: Evaluation, fingerprint:
         refit_error_bound=ground.fit.error_bound + after.error_bound,
         start_head_distance=ground.start_head_distance,
         outcome=answer.outcome.value,
-        notes=tuple(_notes(formulation, answer, after.change)),
+        notes=tuple(_notes(formulation, answer, after)),
     )
 
 
-def _notes(formulation: Formulation, answer: Evaluation, change: float) -> list[str]:
-    ground, settings = formulation.ground, formulation.ground.settings
+def _notes(formulation: Formulation, answer: Evaluation, after: Measurement) -> list[str]:
+    ground, settings, change = formulation.ground, formulation.ground.settings, after.change
     notes = [
         "The certificate speaks of the softmax head on these fixed features; "
         "what a whole network does, only retraining tells.",
         f"In the scale of the paper's Theorem 1, which leaves out the 1/n, "
         f"the measured change is {len(ground.examples) * change:.6g}.",
     ]
-    if ground.validation is None:
+    if ground.validation is not None:
+        before, lean = (share_right(ground.validation, theta) for theta in (ground.theta, after.theta))
+        notes.append(
+            f"Of the validation examples the head of all examples gets {100 * before:.2f} % right, the head refitted on the "
+            f"kept ones {100 * lean:.2f} %."
+        )
+    else:
         notes.append(
             "No validation data was given: there is no loss gap, and the bounds are for the loss on the training examples."
         )

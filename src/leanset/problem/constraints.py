@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, mask_of
+from leanset._arrays import Mask, Rows, mask_of, rounded_shares
 from leanset._errors import InputError
 
 
@@ -66,11 +66,7 @@ class Constraints:
                 break
             shares[full] = room[full]
             open_classes &= ~full
-        quotas = np.floor(shares + 1e-9).astype(np.int64)
-        order = np.argsort(-(shares - quotas), kind="stable")
-        for c in order[: count - int(quotas.sum())]:
-            quotas[c] += 1
-        return quotas
+        return rounded_shares(shares, count)
 
     def random_removal(self, count: int, rng: np.random.Generator) -> Mask:
         """Draw a removal of `count` examples at random among the allowed ones."""

@@ -2,22 +2,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from leanset._arrays import Rows
-
-
-def quotas(sizes: Rows, count: int) -> Rows:
-    """Share `count` out in proportion to the sizes; what rounding leaves goes to the largest remainders.
-
-    Examples
-    --------
-    >>> quotas(np.array([4, 2]), 3).tolist()
-    [2, 1]
-    """
-    total = max(int(sizes.sum()), 1)
-    shares, remainders = np.divmod(sizes.astype(np.int64) * count, total)
-    largest = np.argsort(-remainders, kind="stable")[: count - int(shares.sum())]
-    shares[largest] += 1
-    return np.asarray(shares)
+from leanset._arrays import Rows, rounded_shares
 
 
 def class_by_class(labels: Rows, count: int, rng: np.random.Generator, order: Callable[[Rows, int], Rows]) -> Rows:
@@ -33,7 +18,7 @@ def class_by_class(labels: Rows, count: int, rng: np.random.Generator, order: Ca
     All rows; the first `count` hold exactly the classes' quotas.
     """
     classes, sizes = np.unique(labels, return_counts=True)
-    gone = quotas(sizes, count)
+    gone = rounded_shares(sizes * count / len(labels), count)
     ordered = [order(rng.permutation(np.flatnonzero(labels == c)), int(k)) for c, k in zip(classes, gone, strict=True)]
     ranks = [np.arange(size) for size in sizes]
     stays = np.concatenate([rank >= k for rank, k in zip(ranks, gone, strict=True)])
