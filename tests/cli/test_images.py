@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import leanset
 from leanset.cli.app import app
 from leanset.scores import METHODS
+from leanset.training.models import MODELS
 from tests.training.networks import striped_images
 
 
@@ -151,6 +152,11 @@ def test_an_output_folder_that_cannot_be_used_is_refused_before_training(
         done = call("train", f"folder:{image_folder}", *NETWORK, *rows, "--out", path, check=3)
         assert said in done.stderr
     assert (image_run / "certificate.json").is_file()
+
+
+def test_the_help_names_every_network_and_every_method():
+    words = call("prune", "--help", check=0).stdout.replace(",", " ").replace(".", " ").split()
+    assert set(MODELS) | set(METHODS) <= set(words)
 
 
 def test_features_refuse_the_options_of_a_network(toy_npz):

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from leanset.scores import METHODS
+
 _BUDGET = "Budget: exactly one"
 _NETWORK = "Network (for images)"
 _READING = "Reading images"
@@ -32,7 +34,7 @@ Out = Annotated[Path | None, typer.Option(help="Run folder to write, and to resu
 NetworkOut = Annotated[Path | None, typer.Option("--out", help="Folder for the network; checkpoints to resume from.")]
 Subset = Annotated[Path | None, typer.Option(help="Text file with the row numbers to train on, e.g. run/kept.txt.")]
 Method = Annotated[
-    str, typer.Option(help="leanset, or a method of the literature: el2n, forgetting, herding, ... (docs/scores.md).")
+    str, typer.Option(help=f"leanset, or a method of the literature: {', '.join(METHODS)} (docs/scores.md).")
 ]
 Remove = Annotated[
     str | None, typer.Option(help="low or high: the end of the method's scale that goes, instead of the published one.")

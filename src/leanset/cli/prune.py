@@ -66,8 +66,8 @@ def prune(
 ) -> None:
     """Find the examples to drop and certify what dropping them does.
 
-    Features are pruned as they are. Images need a network: it is trained (or a checkpoint taken), shown all images, and the
-    inputs of its last layer are pruned.
+    Features are pruned as they are. Images need a network: it is trained, or a checkpoint is taken;
+    then it is shown all images, and the inputs of its last layer are pruned.
     """
     progress = False if quiet or as_json else None
     data = opened(
