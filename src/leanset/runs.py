@@ -146,10 +146,14 @@ class RunFolder(Folder):
         self.write_json(_IN_PROGRESS, identity)
         return new
 
-    def check(self, part: dict[str, Any], *, overwrite: bool = False) -> None:
-        """Raise what `open` would raise as far as a part of the identity tells, and change nothing."""
+    def check(self, part: dict[str, Any], *, overwrite: bool = False, replaced_data: bool = False) -> None:
+        """Raise what `open` would raise as far as a part of the identity tells, and change nothing.
+
+        With `replaced_data`, the run that lies there will be one on other data, whatever it is now.
+        """
         if self._is_taken():
-            self._differences(part, part.keys(), overwrite=overwrite)
+            known = part | {"data_fingerprint": None} if replaced_data else part
+            self._differences(known, known.keys(), overwrite=overwrite)
 
     def _is_taken(self) -> bool:
         if self.path.exists() and not self.path.is_dir():
@@ -176,7 +180,8 @@ class RunFolder(Folder):
 
     def _check_same_run(self, identity: dict[str, Any], *, overwrite: bool) -> None:
         keys = identity.keys() | {key for old in self._known() for key in old}
-        if self._differences(identity, keys, overwrite=overwrite) or overwrite:
+        self._differences(identity, keys, overwrite=overwrite)
+        if not self.has(_IN_PROGRESS) or self.read_json(_IN_PROGRESS) != identity:
             shutil.rmtree(self.path / STAGES, ignore_errors=True)
 
     def is_finished(self, identity: dict[str, Any]) -> bool:

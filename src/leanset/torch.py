@@ -83,10 +83,14 @@ def capture(
     72
     """
     name, layer = find_head(model, head)
-    store = None if out is None else store_in(out)
+    names = _class_names(classes, layer.out_features)
+    data, held_out = (
+        DatasetBatches(dataset, workers),
+        None if validation is None else DatasetBatches(validation, workers),
+    )
+    store = None if out is None else store_in(out)  # after every check that is cheap: it invalidates what lies there
 
-    def shown(data: Any, title: str, **options: Any) -> Captured:
-        batches = DatasetBatches(data, workers)
+    def shown(batches: DatasetBatches, title: str, **options: Any) -> Captured:
         with reporter.stage(title, units=len(batches), unit="examples") as advance:
             return capture_head(
                 model,
@@ -100,13 +104,13 @@ def capture(
             )
 
     with reporter_for(progress) as reporter:
-        seen, other = shown(dataset, "Capturing the head"), None
-        if validation is not None:
-            other = shown(validation, "Capturing the held-out examples", prefix="val_", with_logits=False)
+        seen, other = shown(data, "Capturing the head"), None
+        if held_out is not None:
+            other = shown(held_out, "Capturing the held-out examples", prefix="val_", with_logits=False)
     stats = HeadStatistics(
         features=seen.features,
         labels=seen.labels,
-        classes=_class_names(classes, layer.out_features),
+        classes=names,
         logits=seen.logits,
         head=weights_of(layer),
         weight_decay=weight_decay,
@@ -168,11 +172,12 @@ def train(
     folder = None if out is None else NetworkFolder(out)
     fabric = fabric_for(device, devices)
     if folder is not None:
-        if fabric.is_global_zero:
-            folder.open(_training_identity(model, chosen, seed, places, len(data)), replace=overwrite)
+        if fabric.local_rank == 0:  # before other processes are launched, and in none of them
+            identity = _training_identity(model, chosen, seed, places, len(data)) | {"record": record}
+            folder.open(identity, replace=overwrite)
         if folder.is_finished:
             dynamics, history = folder.load(model)
-            return Training(model, history, dynamics)
+            return Training(fabric.to_device(model), history, dynamics)
     if devices > 1:
         fabric.launch()
     with reporter_for(progress) as reporter:
@@ -226,7 +231,9 @@ def _training_identity(
     """Say what a training depends on, but for the content of the data set, which only reading it all would tell."""
     start = hashlib.sha256()
     for name, weights in model.state_dict().items():
-        start.update(name.encode() + weights.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        start.update(
+            name.encode() + weights.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
+        )
     return {
         "recipe": recipe.to_dict(),
         "seed": seed,

@@ -127,6 +127,9 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 0.4, *NETWORK, "--mean", "0.5,0.5,0.5"), "both --mean and --std"),
         (("--fraction", 0.4, *NETWORK, "--checkpoint", "m.pt"), "--epochs 2: has no meaning for a checkpoint"),
         (("--fraction", 0.4, "--model", "lenet", "--checkpoint", "m.pt"), "no such checkpoint"),
+        (("--fraction", 0.4, *NETWORK, "--l2", 0), "`l2=0.0` must be positive"),
+        (("--fraction", 0.4, *NETWORK, "--stem", "large"), "one stem for all sizes"),
+        (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--seconds", 3), "searches for nothing"),
         (("--fraction", 0.4, *NETWORK, "--on-bad-image", "ask"), "stop or skip"),
         (("--fraction", 0.4, *NETWORK, "--device", "tpu"), "'auto', 'cpu'"),
     ):
@@ -147,6 +150,10 @@ def test_an_output_folder_that_cannot_be_used_is_refused_before_training(
     seed = ("--seed", 5, "--overwrite")
     network = call("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--out", image_run, *seed, check=3)
     assert "--retrain" in network.stderr
+    late = call(
+        "prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--out", image_run, "--retrain", check=3
+    )
+    assert "`--overwrite`" in late.stderr
     for path, said in ((image_run, "something else"), (image_run / "network", "`subset`")):
         rows = ("--subset", image_run / "kept.txt")
         done = call("train", f"folder:{image_folder}", *NETWORK, *rows, "--out", path, check=3)
@@ -162,6 +169,9 @@ def test_the_help_names_every_network_and_every_method():
 def test_features_refuse_the_options_of_a_network(toy_npz):
     done = call("prune", toy_npz, "--fraction", 0.4, "--model", "lenet", check=2)
     assert "without a network" in done.stderr
+    assert "--no-flip: has no meaning" in call("prune", toy_npz, "--fraction", 0.4, "--no-flip", check=2).stderr
+    assert "--retrain: has no meaning" in call("prune", toy_npz, "--fraction", 0.4, "--retrain", check=2).stderr
+    assert "on_bad='skip'" in call("prune", toy_npz, "--fraction", 0.4, "--on-bad-image", "skip", check=2).stderr
     assert "--weight-decay 0.1" in call("prune", toy_npz, "--fraction", 0.4, "--weight-decay", 0.1, check=2).stderr
     assert "trains networks on images" in call("train", toy_npz, "--model", "lenet", check=2).stderr
 

@@ -55,6 +55,19 @@ def test_nothing_of_an_earlier_store_is_left_in_a_new_one(toy, tmp_path):
     assert again.dynamics == ()
 
 
+def test_arrays_mapped_from_a_store_can_be_saved_in_another_order(toy, tmp_path):
+    n = len(toy[1])
+    statistics(toy, dynamics=(dynamics(n), dynamics(n, seed=1))).save(tmp_path)
+    stored = HeadStatistics.load(tmp_path)
+    stored.with_evidence(dynamics=stored.dynamics[::-1]).save(tmp_path)
+    for record, seed in zip(HeadStatistics.load(tmp_path).dynamics, (1, 0), strict=True):
+        np.testing.assert_array_equal(record.margin, dynamics(n, seed=seed).margin)
+    part = dataclasses.replace(stored, features=stored.features[:90], labels=stored.labels[:90], dynamics=())
+    part.save(tmp_path)
+    assert len(HeadStatistics.load(tmp_path).features) == 90
+    assert len(stored.features) == n  # who had the old file open keeps it
+
+
 def test_a_store_that_is_being_rewritten_is_not_complete(toy, tmp_path):
     statistics(toy).save(tmp_path)
     store_in(tmp_path)

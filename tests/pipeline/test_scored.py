@@ -100,6 +100,8 @@ def test_wrong_methods_are_refused(toy):
         leanset.prune(features, labels, count=60, method="el3n")
     with pytest.raises(InputError, match="two ways"):
         leanset.prune(features, labels, count=60, method="el2n", formulation="paper")
+    with pytest.raises(InputError, match="searches for nothing"):
+        leanset.prune(features, labels, count=60, method="el2n", solver=leanset.AdaptiveAnnealing())
     with pytest.raises(InputError, match="instance"):
         leanset.prune(features, labels, count=60, method=3)
 
@@ -110,6 +112,8 @@ def test_a_run_with_other_evidence_is_another_run(toy, tmp_path):
     again = stats.with_evidence(gradient_norm=stats.gradient_norm[::-1].copy())
     with pytest.raises(leanset.RunFolderError, match="recorded_digest"):
         leanset.prune(again, count=60, method="grand", frontier=False, out=tmp_path / "run")
+    leanset.prune(again, count=60, method="el2n", frontier=False, out=tmp_path / "other")
+    leanset.prune(stats, count=60, method="el2n", frontier=False, out=tmp_path / "other")  # el2n does not look at it
     loaded = leanset.load(tmp_path / "run")
     np.testing.assert_array_equal(loaded.score, stats.gradient_norm)
 

@@ -98,6 +98,7 @@ def test_a_finished_folder_gives_back_what_was_put_in(tmp_path):
 
 def test_a_folder_of_another_training_is_refused_and_can_be_replaced(tmp_path):
     NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
+    NetworkFolder(tmp_path).finish(tiny(), (), None, {})
     (tmp_path / "notes.txt").write_text("mine")
     NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
     with pytest.raises(RunFolderError, match="other `seed`"):
@@ -105,6 +106,12 @@ def test_a_folder_of_another_training_is_refused_and_can_be_replaced(tmp_path):
     NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}}, replace=True)
     assert NetworkFolder(tmp_path).read_json("training.json")["seed"] == 2
     assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_training_that_came_to_nothing_does_not_block_the_next(tmp_path):
+    NetworkFolder(tmp_path).open({"seed": 1})
+    NetworkFolder(tmp_path).open({"seed": 2})
+    assert NetworkFolder(tmp_path).read_json("training.json") == {"seed": 2}
 
 
 def test_a_folder_of_something_else_is_never_taken(tmp_path):

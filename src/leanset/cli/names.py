@@ -60,7 +60,13 @@ def refuse(what: str, **given: object) -> None:
     """Raise if options were given that have no meaning for something."""
     for name, value in given.items():
         if value is not None:
-            raise InputError(f"--{name.replace('_', '-')} {value}: has no meaning for {what}.")
+            option = name.replace("_", "-")
+            said = (
+                {True: f"--{option}", False: f"--no-{option}"}[value]
+                if isinstance(value, bool)
+                else f"--{option} {value}"
+            )
+            raise InputError(f"{said}: has no meaning for {what}.")
 
 
 def balance_from(text: str | None) -> str | int | None:

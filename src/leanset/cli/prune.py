@@ -70,14 +70,15 @@ def prune(
     then it is shown all images, and the inputs of its last layer are pruned.
     """
     progress = False if quiet or as_json else None
-    data = opened(
-        source,
-        on_bad_image=on_bad_image,
-        image_size=image_size,
-        label_column=label_column,
-        image_column=image_column,
-        progress=progress,
-    )
+    with thread_count(threads):
+        data = opened(
+            source,
+            on_bad_image=on_bad_image,
+            image_size=image_size,
+            label_column=label_column,
+            image_column=image_column,
+            progress=progress,
+        )
 
     def settings_for(inputs: Inputs) -> PruneSettings:
         return checked_settings(
@@ -117,30 +118,30 @@ def prune(
         "std": std,
     }
     if isinstance(data, Images):
-        network = network_settings(data, seed=seed, **network_options)
+        network = network_settings(data, seed=seed, warn=l2 is None, **network_options)
         from leanset.pipeline.network import network_statistics
         from leanset.pipeline.rehearsal import network_estimate, rehearse
 
         # Whatever is wrong with the options is said now, not after an hour of training.
-        stand_in = inputs_from(
-            rehearse(data, network), l2=l2 or network.recipe.weight_decay, standardize=bool(standardize)
-        )
+        decay = network.recipe.weight_decay if l2 is None else l2
+        stand_in = inputs_from(rehearse(data, network), l2=decay, standardize=bool(standardize))
         settings = settings_for(stand_in)
         gradients = network.check_can_serve(settings.method)
         most = constraints_of(stand_in.examples, settings).most
         if dry_run:
-            cost, before = (
-                _cost(stand_in, settings, most, threads),
-                network_estimate(data, network, gradients=gradients),
-            )
+            cost = _cost(stand_in, settings, most, threads)
+            with thread_count(threads):
+                before = network_estimate(data, network, gradients=gradients)
             _show_cost(replace(cost, stages=(*before, *cost.stages)), source, settings, as_json)
             return
         if out is not None:
-            RunFolder(out).check(settings.known_before_capture(), overwrite=overwrite)
+            RunFolder(out).check(settings.known_before_capture(), overwrite=overwrite, replaced_data=retrain)
+        elif retrain:
+            names.refuse("a run without --out", retrain=retrain)
         with thread_count(threads), reporter_for(progress) as reporter:
             data = network_statistics(data, network, gradients=gradients, out=out, retrain=retrain, reporter=reporter)
     else:
-        names.refuse("features, which are pruned without a network", **network_options)
+        names.refuse("features, which are pruned without a network", **network_options, retrain=retrain or None)
     inputs = inputs_from(data, l2=l2, standardize=standardize)
     settings = settings_for(inputs)
     if dry_run:

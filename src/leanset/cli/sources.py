@@ -19,7 +19,7 @@ def opened(source: str, *, on_bad_image: str | None = None, progress: bool | Non
     """Open what the user named, and say what was left out; `reading` are further options of `open_source`."""
     if source.startswith("head:"):
         names.refuse("head statistics", on_bad_image=on_bad_image, **reading)
-        return HeadStatistics.load(source.removeprefix("head:"))
+        return HeadStatistics.load(Path(source.removeprefix("head:")).expanduser())
     if on_bad_image not in (None, "stop", "skip"):
         raise InputError(f"--on-bad-image {on_bad_image!r} must be stop or skip.")
     with reporter_for(progress) as reporter, reporter.stage("Reading the data", units=100, unit="%") as advance:
@@ -61,6 +61,7 @@ def network_settings(
     images: Images,
     *,
     seed: int,
+    warn: bool = True,
     model: str | None,
     checkpoint: Path | None = None,
     stem: str | None = None,
@@ -74,7 +75,10 @@ def network_settings(
     std: str | None = None,
     **training: Any,
 ) -> "NetworkSettings":
-    """Collect the options of a network; `training` are those of the recipe that a checkpoint has no use for."""
+    """Collect the options of a network; `training` are those of the recipe that a checkpoint has no use for.
+
+    With `warn`, the user is told if a checkpoint's weight decay has to be assumed.
+    """
     try:
         from leanset.pipeline.network import NetworkSettings
         from leanset.training.batches import PixelScale
@@ -89,7 +93,9 @@ def network_settings(
     if (mean is None) != (std is None):
         raise InputError("give both --mean and --std, or neither.")
     if checkpoint is not None:
-        names.refuse("a checkpoint, which is not trained", preset=preset, flip=flip, **training)
+        names.refuse("a checkpoint, which is not trained", preset=preset, flip=flip, devices=devices, **training)
+    if model == "lenet":
+        names.refuse("lenet, which has one stem for all sizes", stem=stem)
     normalised = is_normalised(build_model(model, len(images.classes), channels=images.channels))
     # A mirrored digit is another sign; grey images are digits and the like more often than not.
     flip = images.channels > 1 if flip is None else flip
@@ -106,7 +112,7 @@ def network_settings(
         devices=devices or 1,
     )
     settings, assumed = settings.as_the_checkpoint_says(images.classes, weight_decay)
-    if assumed:
+    if assumed and warn:
         decay = settings.recipe.weight_decay
         show.warn(
             f"the checkpoint does not tell its weight decay; {decay:g} is assumed. Give --weight-decay if it is another."

@@ -37,14 +37,15 @@ def train(
 ) -> None:
     """Train a network, on all images or on those that a run kept, and test it on the held-out ones."""
     progress = False if quiet or as_json else None
-    data = opened(
-        source,
-        on_bad_image=on_bad_image,
-        image_size=image_size,
-        label_column=label_column,
-        image_column=image_column,
-        progress=progress,
-    )
+    with thread_count(threads):
+        data = opened(
+            source,
+            on_bad_image=on_bad_image,
+            image_size=image_size,
+            label_column=label_column,
+            image_column=image_column,
+            progress=progress,
+        )
     if not isinstance(data, Images):
         raise InputError(f"{source}: holds features; `leanset train` trains networks on images.")
     network = network_settings(

@@ -27,6 +27,7 @@ READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
 }
 # Options that only some kinds have a use for; with another kind they would be ignored, so they are refused.
 _USERS = {
+    "on_bad": ("tiny-imagenet", "folder", "parquet", "hf"),
     "image_size": ("tiny-imagenet", "folder", "parquet", "hf"),
     "label_column": ("parquet", "hf"),
     "image_column": ("parquet", "hf"),
@@ -79,7 +80,7 @@ def open_source(
         on_bad=on_bad, image_size=image_size, label_column=label_column, image_column=image_column, memory=memory
     )
     for name, users in _USERS.items():
-        if getattr(reading, name) is not None and kind not in users:
+        if getattr(reading, name) not in (None, "stop") and kind not in users:
             raise InputError(
                 f"`{name}={getattr(reading, name)!r}` has no meaning for a {kind} source, only for {', '.join(users)}."
             )

@@ -101,6 +101,7 @@ def _in_memory(name: str, shape: tuple[int, int]) -> AnyArray:
 def _in_folder(store: Path, prefix: str) -> Callable[[str, tuple[int, int]], AnyArray]:
     def new(name: str, shape: tuple[int, int]) -> AnyArray:
         path = (store / f"{prefix}{name}.npy").resolve()
+        path.unlink(missing_ok=True)  # whoever has the old file mapped keeps it
         array: AnyArray = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
         return array
 

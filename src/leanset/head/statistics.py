@@ -123,7 +123,7 @@ class HeadStatistics:
         arrays = {name: array for name, array in given.items() if array is not None}
         for name, array in arrays.items():
             if not _is_mapped_from(array, folder / f"{name}.npy"):
-                np.save(folder / f"{name}.npy", array, allow_pickle=False)
+                _replace_array(folder / f"{name}.npy", array)
         about = {"classes": list(self.classes), "weight_decay": self.weight_decay, "arrays": sorted(arrays)}
         Folder(folder).write_json(ABOUT, about)  # last, as the mark of a complete store
 
@@ -176,5 +176,16 @@ def _mapped(path: Path) -> AnyArray:
         raise RunFolderError(f"{path}: cannot be read: {error}.") from None
 
 
+def _replace_array(path: Path, array: AnyArray) -> None:
+    """Write a file beside its name and move it into place: another array to be saved may still be mapped from there."""
+    beside = path.with_name(f"new-{path.name}")
+    with explained(path, "write"):
+        np.save(beside, array, allow_pickle=False)
+        os.replace(beside, path)
+
+
 def _is_mapped_from(array: AnyArray, path: Path) -> bool:
-    return isinstance(array, np.memmap) and array.filename is not None and Path(array.filename) == path.resolve()
+    """Return whether an array is the whole content of a file, and not a part or another view of it."""
+    if not isinstance(array, np.memmap) or array.filename is None or Path(array.filename) != path.resolve():
+        return False
+    return array.base is not None and not isinstance(array.base, np.memmap)

@@ -80,6 +80,8 @@ def _estimated(shape: _Shape, settings: PruneSettings, most: int) -> Estimate:
     solver = settings.solver or (AdaptiveAnnealing() if settings.formulation == "newton" else SimulatedAnnealing())
 
     def search(effort: float, rounds: int) -> float:
+        if settings.method is not None:  # nothing is searched for, only measured
+            return 2 * _CG_STEPS * shape.product / rate
         each_round = (
             shape.hessian / 2 + 2.0 * shape.movable * shape.coordinates**2 * shape.explicit + _CG_STEPS * shape.product
         )

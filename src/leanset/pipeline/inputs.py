@@ -8,7 +8,7 @@ from leanset._arrays import AnyArray, Matrix
 from leanset._errors import InputError
 from leanset.data import Examples, checked_examples
 from leanset.head.statistics import HeadStatistics
-from leanset.scores import Evidence
+from leanset.scores import Evidence, Method
 
 DEFAULT_L2 = 1e-4
 
@@ -38,11 +38,12 @@ class Inputs:
         """Digest of the head to start from."""
         return None if self.start is None else hashlib.sha256(self.start.tobytes()).hexdigest()
 
-    @property
-    def recorded_digest(self) -> str | None:
-        """Digest of what was recorded of a training; None if nothing was."""
-        arrays = [self.logits, self.recorded.gradient_norm]
-        for record in self.recorded.dynamics or ():
+    def recorded_digest(self, method: Method) -> str | None:
+        """Digest of what a method sees of a training; None if it sees nothing of it."""
+        needs = {name for need in method.all_needs() for name in ((need,) if isinstance(need, str) else need)}
+        arrays = [self.logits] if "probability" in needs else []
+        arrays += [self.recorded.gradient_norm] if "gradient_norm" in needs else []
+        for record in (self.recorded.dynamics or ()) if "dynamics" in needs else ():
             arrays += [getattr(record, name) for name in record.names()]
         given = [array for array in arrays if array is not None]
         digest = hashlib.sha256()

@@ -96,7 +96,7 @@ class NetworkSettings:
                 f"{self.checkpoint}: was trained on the classes {', '.join(map(str, known[:5]))}...; the data have "
                 f"{', '.join(classes[:5])}..., in this order."
             )
-        scale, decay = self.scale, weight_decay or about.get("weight_decay")
+        scale, decay = self.scale, about.get("weight_decay") if weight_decay is None else weight_decay
         if scale is None and "mean" in about and "deviation" in about:
             scale = PixelScale(tuple(about["mean"]), tuple(about["deviation"]))
         return replace(self, scale=scale, recipe=self.recipe.with_changes(weight_decay=decay)), decay is None
@@ -171,7 +171,9 @@ class _Making:
         self.data = ImageBatches(images, settings.scale)
         self.folder = NetworkFolder(path)
         self.fabric = fabric_for(settings.device, settings.devices)
-        if self.fabric.is_global_zero:  # before other processes are launched, which would wait for one that has failed
+        # Before other processes are launched, which would wait for one that has failed; and in none of them: until then
+        # each takes itself for the first, and only the local rank tells.
+        if self.fabric.local_rank == 0:
             for nth in range(settings.runs):
                 self.folder.further(nth).open(self._identity(nth), replace=retrain)
         if settings.devices > 1:

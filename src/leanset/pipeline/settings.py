@@ -142,6 +142,10 @@ def checked_settings(
         max_loss_gap=max_loss_gap,
     )
     chosen = _checked_method(method, formulation)
+    if chosen is not None and solver is not None:
+        raise InputError(
+            f"`method={chosen.name!r}` searches for nothing, so `solver={solver!r}` has no meaning beside it."
+        )
     if not (isinstance(l2, int | float | np.floating) and math.isfinite(l2) and l2 > 0):
         raise InputError(f"`l2={l2}` must be positive: without a penalty the head of separable data has no minimum.")
     if formulation not in ("newton", "paper"):
@@ -190,7 +194,7 @@ def checked_settings(
         frontier=bool(frontier),
         memory=int(memory),
         head_digest=inputs.start_digest,
-        recorded_digest=None if chosen is None else inputs.recorded_digest,
+        recorded_digest=None if chosen is None else inputs.recorded_digest(chosen),
     )
 
 

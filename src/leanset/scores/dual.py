@@ -73,7 +73,7 @@ class DUAL(Score):
         checked_positive("DUAL", power=self.power)
         if self.beta_sampling and self.remove == "high":
             raise InputError(
-                "`DUAL(remove='high')` keeps low scores, which sampling does not: add beta_sampling=False."
+                "`DUAL(remove='high')` keeps low scores, which sampling does not: in Python, add beta_sampling=False."
             )
 
     def _values(self, evidence: Evidence) -> Vector:

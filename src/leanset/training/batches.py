@@ -4,6 +4,7 @@ Decoding and augmenting one image at a time in Python starves two cores. Here a 
 the device, and cropped, flipped and scaled there in a few tensor operations.
 """
 
+import contextvars
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -173,7 +174,9 @@ def ahead(read: Callable[[Rows], Batch], steps: Iterable[Rows], depth: int = 2) 
     waiting: deque[Future[Batch]] = deque()
     with ThreadPoolExecutor(1) as pool:
         for places in steps:
-            waiting.append(pool.submit(read, places))
+            waiting.append(
+                pool.submit(contextvars.copy_context().run, read, places)
+            )  # which knows the number of threads
             if len(waiting) > depth:
                 yield waiting.popleft().result()
         while waiting:

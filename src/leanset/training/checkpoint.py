@@ -61,16 +61,15 @@ def weights_in(content: Mapping[str, Any]) -> dict[str, Tensor]:
     return weights
 
 
-def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Load a checkpoint into a network and return the rest of what the file holds; all weights must be there and fit.
+def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
+    """Load a checkpoint into a network; all weights must be there and fit.
 
     Parameters
     ----------
     model : takes the weights
     path : a file written with `torch.save`, by leanset or by anybody else
     """
-    content = read_checkpoint(path)
-    weights, wanted = weights_in(content), model.state_dict()
+    weights, wanted = weights_in(read_checkpoint(path)), model.state_dict()
     missing = sorted(wanted.keys() - weights.keys())
     surplus = sorted(weights.keys() - wanted.keys())
     wrong = [
@@ -82,7 +81,6 @@ def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> dict[str, An
     if problems:
         raise InputError(f"{path}: does not fit this network: it {'; '.join(problems)}.")
     model.load_state_dict(weights)
-    return {key: value for key, value in content.items() if key not in _WRAPPERS and not isinstance(value, Tensor)}
 
 
 def _listed(verb: str, keys: list[str]) -> list[str]:

@@ -52,10 +52,10 @@ def channels_last(model: nn.Module) -> nn.Module:
 
 
 @contextlib.contextmanager
-def torch_threads() -> Iterator[None]:
-    """Give torch the cores that leanset may use, and restore its setting afterwards."""
+def torch_threads(processes: int = 1) -> Iterator[None]:
+    """Give torch the cores that leanset may use, shared by so many processes, and restore its setting afterwards."""
     before = torch.get_num_threads()
-    torch.set_num_threads(available_threads())
+    torch.set_num_threads(max(1, available_threads() // processes))
     try:
         yield
     finally:

@@ -45,6 +45,9 @@ class NetworkFolder(Folder):
                 )
             self.write_json(TRAINING, identity)
             return
+        if not (self.has(WEIGHTS) or self.has(LAST) or (self.path / HEAD).is_dir()):
+            self.write_json(TRAINING, identity)  # nothing came of what was to be trained here
+            return
         known = self.read_json(TRAINING)
         changed = sorted(key for key in known.keys() | identity.keys() if known.get(key) != identity.get(key))
         if not changed:
@@ -52,18 +55,16 @@ class NetworkFolder(Folder):
         if not replace:
             raise RunFolderError(
                 f"{self.path}: holds a network with other {', '.join(f'`{key}`' for key in changed)}; choose another output "
-                "folder, or have it replaced (`leanset prune --retrain`, `leanset train --overwrite`)."
+                "folder, or have it replaced (`leanset prune --retrain`, `leanset train --overwrite`, `overwrite=True`)."
             )
         self._clear()
         self.write_json(TRAINING, identity)
 
     def _clear(self) -> None:
-        for name in (TRAINING, WEIGHTS, EARLY, LAST, DYNAMICS, HISTORY):
+        for folder in (self.path / EPOCHS, self.path / HEAD, *self.path.glob(f"{RUN}*")):
+            shutil.rmtree(folder, ignore_errors=True)
+        for name in (WEIGHTS, EARLY, LAST, DYNAMICS, HISTORY, TRAINING):  # what says whose folder it is goes last
             (self.path / name).unlink(missing_ok=True)
-        for folder in (EPOCHS, HEAD):
-            shutil.rmtree(self.path / folder, ignore_errors=True)
-        for other in self.path.glob(f"{RUN}*"):
-            shutil.rmtree(other)
 
     def further(self, nth: int) -> "NetworkFolder":
         """Return the folder of the nth run of several; the first is this one."""

@@ -80,7 +80,10 @@ def train(
     run = _Run(wrapped, optimizer, data, recipe, fabric, seed, places, recorder)
     watcher = reporter if reporter is not None and fabric.is_global_zero else Silent()
     title = f"Training on {len(places):,} examples"
-    with torch_threads(), watcher.stage(title, units=recipe.epochs * len(places), unit="images") as advance:
+    with (
+        torch_threads(fabric.world_size),
+        watcher.stage(title, units=recipe.epochs * len(places), unit="images") as advance,
+    ):
         for epoch in range(len(history), recipe.epochs):
             history.append(run.epoch(epoch, part_of(advance, epoch, recipe.epochs)))
             if recorder is not None:
