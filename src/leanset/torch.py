@@ -205,7 +205,7 @@ def gradient_norms(
     Parameters
     ----------
     model, dataset : the network, best as it was early in its training, and its map-style data without augmentation
-    batch_size : examples whose gradients are held at one time; if None, as many as fit into a GiB, 64 at most
+    batch_size : examples whose gradients are held at one time; if None, chosen by the size of the network, 64 at most
     workers : processes that read the data
     progress : show a bar; None shows it if a person is watching
 

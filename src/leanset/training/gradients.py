@@ -12,7 +12,10 @@ from leanset.training.batches import Batches, steps_of
 from leanset.training.devices import torch_threads
 from leanset.training.outputs import logits_of
 
-_GRADIENT_NUMBERS = 2**28  # a GiB of float32
+# Numbers that the gradients of one batch may take. On a CPU few of them stay in its caches: with ResNet-18, 24 examples at
+# a time take three times as long as 4. A GPU wants large batches.
+_GRADIENT_NUMBERS = {"cpu": 2**25}
+_GRADIENT_NUMBERS_ELSEWHERE = 2**28
 
 
 def gradient_norms(
@@ -28,7 +31,7 @@ def gradient_norms(
     Parameters
     ----------
     model, data, device : the network, its inputs, and where it lives
-    batch_size : examples whose gradients are held at one time; if None, as many as fit into a GiB, 64 at most
+    batch_size : examples whose gradients are held at one time; if None, chosen by the size of the network, 64 at most
     advance : told of progress
     """
     weights = {name: weight.detach() for name, weight in model.named_parameters() if weight.requires_grad}
@@ -47,7 +50,8 @@ def gradient_norms(
         return torch.stack([part.square().sum() for part in parts.values()]).sum().sqrt()
 
     if batch_size is None:
-        batch_size = max(1, min(64, _GRADIENT_NUMBERS // max(1, sum(weight.numel() for weight in weights.values()))))
+        room = _GRADIENT_NUMBERS.get(device.type, _GRADIENT_NUMBERS_ELSEWHERE)
+        batch_size = max(1, min(64, room // max(1, sum(weight.numel() for weight in weights.values()))))
     each = vmap(norm, randomness="different")
     norms = np.empty(len(data))
     was_training = model.training
