@@ -33,7 +33,7 @@ class DUAL(Score):
     With `beta_sampling` what stays is drawn without replacement, with probability ∝ score × Beta(α, β) density at
     the example's mean label probability, where β = C·(1 − μ)·(1 − r^`power`), α = C + 1 − β, C = 15, r is the share that
     goes and μ the mean label probability of the ten highest scores: the larger r, the easier the examples that stay. The
-    constants are those of the authors' experiments. Departures: several runs are averaged, and β is at least 1, so that
+    constants are believed to be those of the authors' experiments (see docs/scores.md). Departures: several runs are averaged, and β is at least 1, so that
     the density stays bounded as r approaches 1.
 
     Parameters
@@ -41,7 +41,7 @@ class DUAL(Score):
     window : epochs in a window; a shorter record is one window
     epochs : how many recorded epochs to read, from the first; the paper reads 30 on CIFAR. None reads all
     beta_sampling : draw what stays, instead of keeping the highest scores
-    power : how late the drift to easy examples sets in; in the paper 5.5 on CIFAR-10, 4 on CIFAR-100, 11 on ImageNet
+    power : how late the drift to easy examples sets in; 5.5 is meant for CIFAR-10, 4 for CIFAR-100, 11 for ImageNet
     remove : the end of the scale that goes; sampling keeps high scores and needs "low"
 
     Examples
