@@ -33,8 +33,8 @@ class DUAL(Score):
     With `beta_sampling` what stays is drawn without replacement, with probability ∝ score × Beta(α, β) density at
     the example's mean label probability, where β = C·(1 − μ)·(1 − r^`power`), α = C + 1 − β, C = 15, r is the share that
     goes and μ the mean label probability of the ten highest scores: the larger r, the easier the examples that stay. The
-    constants are believed to be those of the authors' experiments (see docs/scores.md). Departures: several runs are averaged, and β is at least 1, so that
-    the density stays bounded as r approaches 1.
+    constants are believed to be those of the authors' experiments (see docs/scores.md). Departures: several runs are
+    averaged, and β is at least 1, so that the density stays bounded as r approaches 1.
 
     Parameters
     ----------
