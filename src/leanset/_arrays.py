@@ -19,6 +19,18 @@ def mask_of(rows: AnyArray, size: int) -> Mask:
     return mask
 
 
+def places_among(known: Rows, rows: Rows) -> Rows:
+    """Return where row numbers stand in an ascending list of known ones, -1 for those that are not in it.
+
+    Examples
+    --------
+    >>> places_among(np.array([3, 5]), np.array([5, 4]))
+    array([ 1, -1])
+    """
+    place = np.minimum(np.searchsorted(known, rows), len(known) - 1)
+    return np.where(known[place] == rows, place, -1)
+
+
 def rounded_shares(shares: Vector, count: int) -> Rows:
     """Round shares that sum to `count` to whole numbers that do; what is left over goes to the largest remainders.
 

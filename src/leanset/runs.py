@@ -77,7 +77,7 @@ class Folder:
             raise RunFolderError(f"{self.path / name}: must hold a JSON object.")
         missing = [key for key in needs if key not in values]
         if missing:
-            raise RunFolderError(f"{self.path / name}: lacks {_in_words(missing)}.")
+            raise RunFolderError(f"{self.path / name}: lacks {in_words(missing)}.")
         return values
 
     def write_text(self, name: str, text: str) -> None:
@@ -173,7 +173,7 @@ class RunFolder(Folder):
         changed = sorted({key for old in self._known() for key in keys if identity.get(key) != old.get(key)})
         if changed and not overwrite:
             raise RunFolderError(
-                f"{self.path}: holds a run with other {_in_words(changed)}; choose another output folder, or overwrite it "
+                f"{self.path}: holds a run with other {in_words(changed)}; choose another output folder, or overwrite it "
                 "(`--overwrite`, `overwrite=True`)."
             )
         return changed
@@ -234,7 +234,8 @@ def explained(path: Path, verb: str) -> Iterator[None]:
         raise RunFolderError(f"{path}: cannot {verb}: {error.strerror or error}.") from None
 
 
-def _in_words(keys: list[str]) -> str:
+def in_words(keys: list[str]) -> str:
+    """Name the keys of an identity as a sentence does."""
     readable = ["data" if key == "data_fingerprint" else f"`{key}`" for key in keys]
     return readable[0] if len(readable) == 1 else f"{', '.join(readable[:-1])} and {readable[-1]}"
 

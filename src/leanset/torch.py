@@ -16,6 +16,7 @@ except ImportError:
     raise missing_extra("leanset.torch", "torch") from None
 
 from leanset._progress import reporter_for
+from leanset.data import array_digest
 from leanset.head.capture import Captured, capture_head, weights_of
 from leanset.head.locate import find_head
 from leanset.head.statistics import HeadStatistics, store_in
@@ -237,7 +238,7 @@ def _training_identity(
     return {
         "recipe": recipe.to_dict(),
         "seed": seed,
-        "rows": None if places is None else hashlib.sha256(places.tobytes()).hexdigest(),
+        "rows": None if places is None else array_digest(places),
         "examples": examples,
         "start": start.hexdigest(),
     }

@@ -70,15 +70,15 @@ def prune(
     then it is shown all images, and the inputs of its last layer are pruned.
     """
     progress = False if quiet or as_json else None
-    with thread_count(threads):
-        data = opened(
-            source,
-            on_bad_image=on_bad_image,
-            image_size=image_size,
-            label_column=label_column,
-            image_column=image_column,
-            progress=progress,
-        )
+    data = opened(
+        source,
+        threads=threads,
+        progress=progress,
+        on_bad_image=on_bad_image,
+        image_size=image_size,
+        label_column=label_column,
+        image_column=image_column,
+    )
 
     def settings_for(inputs: Inputs) -> PruneSettings:
         return checked_settings(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 from leanset._arrays import Rows
 from leanset._errors import InputError, missing_extra
 from leanset._progress import reporter_for
+from leanset._threads import thread_count
 from leanset.cli import names, show
 from leanset.data import Examples, Images, open_source
 from leanset.head.statistics import HeadStatistics
@@ -15,14 +16,25 @@ if TYPE_CHECKING:
 Opened = Images | Examples | HeadStatistics
 
 
-def opened(source: str, *, on_bad_image: str | None = None, progress: bool | None = False, **reading: Any) -> Opened:
+def opened(
+    source: str,
+    *,
+    threads: int | None = None,
+    progress: bool | None = False,
+    on_bad_image: str | None = None,
+    **reading: Any,
+) -> Opened:
     """Open what the user named, and say what was left out; `reading` are further options of `open_source`."""
     if source.startswith("head:"):
         names.refuse("head statistics", on_bad_image=on_bad_image, **reading)
         return HeadStatistics.load(Path(source.removeprefix("head:")).expanduser())
     if on_bad_image not in (None, "stop", "skip"):
         raise InputError(f"--on-bad-image {on_bad_image!r} must be stop or skip.")
-    with reporter_for(progress) as reporter, reporter.stage("Reading the data", units=100, unit="%") as advance:
+    with (
+        thread_count(threads),
+        reporter_for(progress) as reporter,
+        reporter.stage("Reading the data", units=100, unit="%") as advance,
+    ):
         data = open_source(source, on_bad="skip" if on_bad_image == "skip" else "stop", advance=advance, **reading)
     if isinstance(data, Images):
         for part, what in ((data, "row"), (data.held_out, "held-out row")):

@@ -1,5 +1,6 @@
 import numpy as np
 
+from leanset._arrays import places_among
 from leanset._errors import InputError
 from leanset._progress import reporter_for
 from leanset._threads import thread_count
@@ -37,15 +38,15 @@ def train(
 ) -> None:
     """Train a network, on all images or on those that a run kept, and test it on the held-out ones."""
     progress = False if quiet or as_json else None
-    with thread_count(threads):
-        data = opened(
-            source,
-            on_bad_image=on_bad_image,
-            image_size=image_size,
-            label_column=label_column,
-            image_column=image_column,
-            progress=progress,
-        )
+    data = opened(
+        source,
+        threads=threads,
+        progress=progress,
+        on_bad_image=on_bad_image,
+        image_size=image_size,
+        label_column=label_column,
+        image_column=image_column,
+    )
     if not isinstance(data, Images):
         raise InputError(f"{source}: holds features; `leanset train` trains networks on images.")
     network = network_settings(
@@ -68,8 +69,8 @@ def train(
     places = None
     if subset is not None:
         rows = np.unique(row_numbers("--subset", subset))
-        places = np.searchsorted(data.rows, rows)
-        unknown = (places == len(data)) | (data.rows[np.minimum(places, len(data) - 1)] != rows)
+        places = places_among(data.rows, rows)
+        unknown = places < 0
         if unknown.any() or not len(rows):
             raise InputError(
                 f"--subset {subset}: {int(unknown.sum())} of {len(rows)} rows are not in this source of {len(data):,} images."

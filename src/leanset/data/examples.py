@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import AnyArray, Rows
+from leanset._arrays import AnyArray, Rows, places_among
 from leanset._errors import InputError
 from leanset.data.labels import coded_labels, codes_among
 
@@ -41,16 +41,8 @@ class Examples:
         return np.arange(len(self)) if self.rows is None else self.rows
 
     def places_of(self, rows: Rows) -> Rows:
-        """Return where examples with these source row numbers are, -1 for rows that are not here.
-
-        Examples
-        --------
-        >>> Examples(np.ones((2, 1)), np.array([0, 1]), ("a", "b"), rows=np.array([3, 5])).places_of(np.array([5, 4]))
-        array([ 1, -1])
-        """
-        known = self.source_rows
-        place = np.minimum(np.searchsorted(known, rows), len(known) - 1)
-        return np.where(known[place] == rows, place, -1)
+        """Return where examples with these source row numbers are, -1 for rows that are not here."""
+        return places_among(self.source_rows, rows)
 
 
 def checked_examples(

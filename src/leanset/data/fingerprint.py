@@ -28,6 +28,14 @@ def fingerprint(examples: Examples) -> str:
     return digest.hexdigest()
 
 
+def array_digest(*arrays: AnyArray) -> str:
+    """Return a SHA-256 digest of arrays, their types and their shapes."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        _add_array(digest, array)
+    return digest.hexdigest()
+
+
 def _add_array(digest: "hashlib._Hash", array: AnyArray) -> None:
     digest.update(f"{array.dtype.str}{array.shape}".encode())
     for start in range(0, len(array), 65536):  # by blocks, so that a strided or mapped array is never copied whole

@@ -3,7 +3,6 @@
 On disk it is a folder of plain .npy files, written batch by batch and mapped rather than read when it is opened.
 """
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -172,7 +171,7 @@ def _mapped(path: Path) -> AnyArray:
         return array
     except FileNotFoundError:
         raise RunFolderError(f"{path}: is missing; this is not a complete folder of head statistics.") from None
-    except (OSError, ValueError, EOFError, json.JSONDecodeError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise RunFolderError(f"{path}: cannot be read: {error}.") from None
 
 

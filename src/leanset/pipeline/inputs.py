@@ -1,4 +1,3 @@
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -6,7 +5,7 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import AnyArray, Matrix
 from leanset._errors import InputError
-from leanset.data import Examples, checked_examples
+from leanset.data import Examples, array_digest, checked_examples
 from leanset.head.statistics import HeadStatistics
 from leanset.scores import Evidence, Method
 
@@ -36,7 +35,7 @@ class Inputs:
     @property
     def start_digest(self) -> str | None:
         """Digest of the head to start from."""
-        return None if self.start is None else hashlib.sha256(self.start.tobytes()).hexdigest()
+        return None if self.start is None else array_digest(self.start)
 
     def recorded_digest(self, method: Method) -> str | None:
         """Digest of what a method sees of a training; None if it sees nothing of it."""
@@ -46,10 +45,7 @@ class Inputs:
         for record in (self.recorded.dynamics or ()) if "dynamics" in needs else ():
             arrays += [getattr(record, name) for name in record.names()]
         given = [array for array in arrays if array is not None]
-        digest = hashlib.sha256()
-        for array in given:
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest() if given else None
+        return array_digest(*given) if given else None
 
 
 def inputs_from(

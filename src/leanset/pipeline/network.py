@@ -18,7 +18,7 @@ from leanset._arrays import Rows, Vector
 from leanset._errors import InputError
 from leanset._progress import Reporter, part_of
 from leanset._rng import stream
-from leanset.data.images import Images
+from leanset.data import Images, array_digest
 from leanset.head.capture import capture_head, weights_of
 from leanset.head.locate import find_head
 from leanset.head.statistics import ABOUT, HeadStatistics, store_in
@@ -272,7 +272,7 @@ class _Making:
         trained: dict[str, Any] = {"recipe": settings.recipe.to_dict(), "seed": settings.seed + nth}
         if settings.checkpoint is not None:
             trained = {"checkpoint": _digest(settings.checkpoint)}
-        subset = None if self.places is None else hashlib.sha256(self.places.tobytes()).hexdigest()
+        subset = None if self.places is None else array_digest(self.places)
         return self._about() | trained | {"data": self.images.identity, "subset": subset}
 
     def _about(self) -> dict[str, Any]:

@@ -21,10 +21,7 @@ def summary_rows(certificate: Certificate) -> list[tuple[str, str]]:
     if c.removed == 0:
         return rows
     rows += [
-        (
-            "head moves by, measured",
-            f"{c.refit_change:.4g}  ({c.refit_change / c.head_norm:.2%} of its norm)".replace("%", " %"),
-        ),
+        ("head moves by, measured", _relative(c)),
         ("  predicted by a Newton step", f"{c.newton_change:.4g}"),
         ("  random removal, measured", f"{c.random_refit_change_mean:.4g} ± {c.random_refit_change_sd:.2g}"),
         ("  against random", _against_random(c)),

@@ -1,12 +1,12 @@
 import numpy as np
 
 from leanset._arrays import Vector
+from leanset.head.softmax import error_rows
 from leanset.scores.contract import Evidence
 
 
 def error_norms(evidence: Evidence) -> Vector:
     """Return ‖p − y‖ of the head for each row."""
     assert evidence.probability is not None  # checked by the methods that need it
-    error = evidence.probability.astype(np.float64)  # a copy, or the evidence itself would change
-    error[np.arange(len(evidence)), evidence.labels] -= 1.0
-    return np.asarray(np.linalg.norm(error, axis=1))
+    errors = error_rows(np.asarray(evidence.probability, dtype=np.float64), evidence.labels)
+    return np.asarray(np.linalg.norm(errors, axis=1))

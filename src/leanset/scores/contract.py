@@ -93,7 +93,6 @@ class Method(abc.ABC):
 
     name: ClassVar[str]
     needs: ClassVar[Needs] = ()
-    within_class: ClassVar[bool] = False  # whether the method itself works class by class, balance or not
 
     def all_needs(self) -> Needs:
         """Return what this method needs, with what the methods it is built from need."""

@@ -29,7 +29,6 @@ class Herding(Method):
 
     name: ClassVar[str] = "herding"
     needs: ClassVar[Needs] = ("features",)
-    within_class: ClassVar[bool] = True
 
     def _order(self, evidence: Evidence, count: int, rng: np.random.Generator) -> Rows:
         assert evidence.features is not None  # checked by `preference`

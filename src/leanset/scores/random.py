@@ -40,7 +40,6 @@ class StratifiedRandom(Method):
     """
 
     name: ClassVar[str] = "stratified-random"
-    within_class: ClassVar[bool] = True
 
     def _order(self, evidence: Evidence, count: int, rng: np.random.Generator) -> Rows:
         return class_by_class(evidence.labels, count, rng, lambda rows, _: rows)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from leanset._errors import InputError, RunFolderError
-from leanset.runs import Folder
+from leanset.runs import Folder, in_words
 from leanset.training.checkpoint import load_weights, read_checkpoint
 from leanset.training.dynamics import Dynamics
 from leanset.training.history import EpochLog, history_csv, history_from_csv
@@ -54,7 +54,7 @@ class NetworkFolder(Folder):
             return
         if not replace:
             raise RunFolderError(
-                f"{self.path}: holds a network with other {', '.join(f'`{key}`' for key in changed)}; choose another output "
+                f"{self.path}: holds a network with other {in_words(changed)}; choose another output "
                 "folder, or have it replaced (`leanset prune --retrain`, `leanset train --overwrite`, `overwrite=True`)."
             )
         self._clear()

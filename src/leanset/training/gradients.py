@@ -9,8 +9,7 @@ from torch.nn.functional import cross_entropy
 from leanset._arrays import Vector
 from leanset._progress import Advance
 from leanset.training.batches import Batches, steps_of
-from leanset.training.devices import torch_threads
-from leanset.training.outputs import logits_of
+from leanset.training.outputs import as_used, logits_of
 
 # Numbers that the gradients of one batch may take. On a CPU few of them stay in its caches: with ResNet-18, 24 examples at
 # a time take three times as long as 4. A GPU wants large batches.
@@ -54,15 +53,10 @@ def gradient_norms(
         batch_size = max(1, min(64, room // max(1, sum(weight.numel() for weight in weights.values()))))
     each = vmap(norm, randomness="different")
     norms = np.empty(len(data))
-    was_training = model.training
-    model.eval()
-    try:
-        with torch_threads():
-            done = 0
-            for batch in data.plain(steps_of(np.arange(len(data)), batch_size), device):
-                norms[batch.places.cpu().numpy()] = each(batch.inputs, batch.labels).cpu().double().numpy()
-                done += len(batch.labels)
-                advance(done / len(data))
-    finally:
-        model.train(was_training)
+    with as_used(model):
+        done = 0
+        for batch in data.plain(steps_of(np.arange(len(data)), batch_size), device):
+            norms[batch.places.cpu().numpy()] = each(batch.inputs, batch.labels).cpu().double().numpy()
+            done += len(batch.labels)
+            advance(done / len(data))
     return norms

@@ -22,7 +22,7 @@ from leanset.training.devices import channels_last, torch_threads
 from leanset.training.dynamics import Dynamics
 from leanset.training.folder import NetworkFolder
 from leanset.training.history import EpochLog
-from leanset.training.outputs import logits_of
+from leanset.training.outputs import as_used, logits_of
 from leanset.training.recipe import Recipe
 from leanset.training.recorder import Epoch, Recorder, joined
 
@@ -159,14 +159,9 @@ def _together(fabric: Fabric, notes: Tensor) -> Tensor:
 
 def predicted(model: nn.Module, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Tensor]]:
     """Yield each batch with the network's logits, the network being as it is used, not trained."""
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.inference_mode(), torch_threads():
-            for batch in batches:
-                yield batch, logits_of(model(batch.inputs)).float()
-    finally:
-        model.train(was_training)
+    with as_used(model), torch.inference_mode():
+        for batch in batches:
+            yield batch, logits_of(model(batch.inputs)).float()
 
 
 def accuracy(model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256) -> float:

@@ -1,8 +1,23 @@
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from leanset._errors import InputError
+from leanset.training.devices import torch_threads
+
+
+@contextlib.contextmanager
+def as_used(model: nn.Module) -> Iterator[None]:
+    """Let a network behave as when it is used, not trained, on leanset's threads; its mode is restored afterwards."""
+    was_training = model.training
+    model.eval()
+    try:
+        with torch_threads():
+            yield
+    finally:
+        model.train(was_training)
 
 
 def logits_of(output: Any) -> Tensor:
