@@ -3,6 +3,7 @@ from collections.abc import Callable
 from torch import nn
 
 from leanset._errors import InputError
+from leanset.training.models.convnet import Conv4, ConvNet, ConvNetDesign
 from leanset.training.models.lenet import LeNet
 from leanset.training.models.resnet import ResNet
 from leanset.training.models.squeezenet import SqueezeNet
@@ -14,6 +15,7 @@ _LARGEST_SMALL_IMAGE = 64  # pixels up to which the stem must not shrink the ima
 Builder = Callable[[int, int, str], nn.Module]  # classes, channels, stem
 
 MODELS: dict[str, Builder] = {
+    "conv4": lambda classes, channels, stem: Conv4(classes, channels),
     "lenet": lambda classes, channels, stem: LeNet(classes, channels),
     "resnet8": lambda classes, channels, stem: ResNet(classes, channels, (1, 1, 1), _SMALL, stem=stem),
     "resnet20": lambda classes, channels, stem: ResNet(classes, channels, (3, 3, 3), _SMALL, stem=stem),
@@ -53,9 +55,9 @@ def build_model(
 
     Parameters
     ----------
-    name : one of `MODELS`
+    name : one of `MODELS`, or a member of the ConvNet search space such as "convnet-3-128-relu-instance-average"
     classes, channels : outputs, and channels of the images
-    image_size : pixels of the longer side; decides the stem when that is "auto"
+    image_size : pixels of the longer side; decides the stem when that is "auto", and the head of a ConvNet (32 if None)
     stem : "small" (3×3 convolution), "large" (7×7 with stride 2, then pooling) or "auto"
 
     Examples
@@ -63,6 +65,8 @@ def build_model(
     >>> sum(weights.numel() for weights in build_model("resnet20", 10, image_size=32).parameters())
     272474
     """
+    if name.startswith("convnet-"):
+        return ConvNet(ConvNetDesign.named(name), classes, channels, image_size or 32)
     if name not in MODELS:
         raise InputError(f"model {name!r} is unknown; choose from {', '.join(sorted(MODELS))}.")
     if stem not in ("auto", "small", "large"):
