@@ -33,10 +33,10 @@ def test_statistics_are_those_of_the_trained_network(tmp_path):
     np.testing.assert_array_equal(stats.validation[1], images.held_out.labels)
     assert stats.weight_decay == RECIPE.weight_decay
     assert stats.dynamics[0].epochs == 3
-    training, accuracy = trained_network(images, SETTINGS, reporter=Silent())
+    training, quality = trained_network(images, SETTINGS, reporter=Silent())
     np.testing.assert_allclose(training.model.fc.weight.detach().numpy(), stats.head[:, :-1], rtol=1e-5)
     logits = stats.validation[0] @ stats.head[:, :-1].T + stats.head[:, -1]
-    assert accuracy == pytest.approx((logits.argmax(1) == stats.validation[1]).mean())
+    assert quality.accuracy == pytest.approx((logits.argmax(1) == stats.validation[1]).mean())
 
 
 def test_a_trained_network_is_taken_from_its_folder_and_with_other_settings_refused(tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from leanset.training.batches import ImageBatches
 from leanset.training.devices import fabric_for
 from leanset.training.dynamics import Dynamics
 from leanset.training.folder import NetworkFolder
-from leanset.training.loop import accuracy, train
+from leanset.training.loop import quality, train
 from leanset.training.recipe import Recipe
 from leanset.training.recorder import Recorder, joined
 from tests.training.networks import striped_images, tiny
@@ -32,7 +32,7 @@ def test_it_learns_what_can_be_learnt():
     trained = run(images, recipe=dataclasses.replace(RECIPE, epochs=12))
     assert trained.history[-1].loss < trained.history[0].loss
     held_out = ImageBatches(images.held_out, ImageBatches(images).scale)
-    assert accuracy(trained.model, held_out, torch.device("cpu")) > 0.7
+    assert quality(trained.model, held_out, torch.device("cpu")).accuracy > 0.7
 
 
 def test_the_same_seed_gives_the_same_network_and_another_seed_another():
@@ -172,12 +172,15 @@ def test_what_is_recorded_is_what_the_definitions_say():
     assert not dynamics.correct[:, [1, 5]].any()
 
 
-def test_accuracy_is_the_share_of_right_answers_and_leaves_the_mode_alone():
+def test_quality_is_the_share_of_right_answers_and_the_mean_loss_and_leaves_the_mode_alone():
     images, model = striped_images(), tiny().train()
     data = ImageBatches(images)
-    share = accuracy(model, data, torch.device("cpu"), batch_size=10)
+    seen = quality(model, data, torch.device("cpu"), batch_size=10)
     assert model.training
     batch = next(iter(data.plain([np.arange(len(images))], torch.device("cpu"))))
     with torch.inference_mode():
-        right = (model.eval()(batch.inputs).argmax(1) == batch.labels).float().mean()
-    assert share == pytest.approx(right.item(), abs=1e-6)
+        logits = model.eval()(batch.inputs)
+    right = (logits.argmax(1) == batch.labels).float().mean()
+    assert seen.accuracy == pytest.approx(right.item(), abs=1e-6)
+    own = softmax(logits, 1)[torch.arange(len(images)), batch.labels]
+    assert seen.loss == pytest.approx(-own.log().mean().item(), rel=1e-5)

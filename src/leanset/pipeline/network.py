@@ -30,7 +30,7 @@ from leanset.training.devices import fabric_for
 from leanset.training.dynamics import Dynamics
 from leanset.training.folder import EARLY, HEAD, NetworkFolder
 from leanset.training.gradients import gradient_norms
-from leanset.training.loop import Training, accuracy, train
+from leanset.training.loop import Quality, Training, quality, train
 from leanset.training.models import build_model
 from leanset.training.recipe import Recipe
 
@@ -148,13 +148,13 @@ def trained_network(
     out: Path | None = None,
     retrain: bool = False,
     reporter: Reporter,
-) -> tuple[Training, float | None]:
-    """Train one network, on some of the images if `places` are given; return it and its accuracy on the held-out ones."""
+) -> tuple[Training, Quality | None]:
+    """Train one network, on some of the images if `places` are given; return it and how it does on the held-out ones."""
     with tempfile.TemporaryDirectory() as folder:
         making = _Making(images, settings, out or Path(folder) / NETWORK, retrain, reporter, places)
         [training] = making.networks()
         with reporter.stage("Testing"):
-            return training, making.held_out_accuracy(training.model)
+            return training, making.held_out_quality(training.model)
 
 
 class _Making:
@@ -225,11 +225,11 @@ class _Making:
             folder.finish(training.model, training.history, training.dynamics, self._about())
         return training
 
-    def held_out_accuracy(self, model: nn.Module) -> float | None:
-        """Return the share of held-out images that a network gets right; None without such images."""
+    def held_out_quality(self, model: nn.Module) -> Quality | None:
+        """Return how a network does on the held-out images; None without such images."""
         if self.images.held_out is None:
             return None
-        return accuracy(model, ImageBatches(self.images.held_out, self.data.scale), self.fabric.device)
+        return quality(model, ImageBatches(self.images.held_out, self.data.scale), self.fabric.device)
 
     def _captured(self, model: nn.Module, store: Path, dynamics: tuple[Dynamics, ...]) -> HeadStatistics:
         images, held_out, device = self.images, self.images.held_out, self.fabric.device

@@ -164,11 +164,19 @@ def predicted(model: nn.Module, batches: Iterator[Batch]) -> Iterator[tuple[Batc
             yield batch, logits_of(model(batch.inputs)).float()
 
 
-def accuracy(model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256) -> float:
-    """Return the share of examples whose largest logit is their label's."""
+@dataclass(frozen=True)
+class Quality:
+    """How a network does on labelled images: the share it gets right, and its mean cross-entropy."""
+
+    accuracy: float
+    loss: float
+
+
+def quality(model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256) -> Quality:
+    """Return how a network does on data, used as it is rather than trained."""
     steps = steps_of(np.arange(len(data)), batch_size)
-    correct = sum(
-        int((logits.argmax(dim=1) == batch.labels).sum())
-        for batch, logits in predicted(model, data.plain(steps, device))
-    )
-    return correct / len(data)
+    correct, loss = 0, 0.0
+    for batch, logits in predicted(model, data.plain(steps, device)):
+        correct += int((logits.argmax(dim=1) == batch.labels).sum())
+        loss += float(cross_entropy(logits, batch.labels, reduction="sum"))
+    return Quality(correct / len(data), loss / len(data))

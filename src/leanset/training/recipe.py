@@ -4,6 +4,8 @@ from typing import Any
 
 from leanset._errors import InputError
 
+_BEARABLE_RATE = 0.02  # LeNet on CIFAR-10 diverges at ten times this
+
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -76,6 +78,10 @@ class Recipe:
         """Return the recipe with the given (not None) options changed."""
         return replace(self, **{name: value for name, value in changes.items() if value is not None})
 
+    def unnormalised(self) -> "Recipe":
+        """Return the recipe for a network without normalisation layers, whose training bears no high rate."""
+        return replace(self, lr=min(self.lr, _BEARABLE_RATE))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self)
@@ -97,8 +103,8 @@ def preset(name: str, *, normalised: bool = True) -> Recipe:
     Parameters
     ----------
     name : "paper" or "fast"
-    normalised : whether the network has normalisation layers; without them the fast preset's rate would diverge, and a
-        twentieth of it is taken
+    normalised : whether the network has normalisation layers; without them the fast preset's rate would diverge, and
+        0.02 is taken
 
     Examples
     --------
@@ -107,5 +113,4 @@ def preset(name: str, *, normalised: bool = True) -> Recipe:
     """
     if name not in PRESETS:
         raise InputError(f"preset {name!r} is unknown; choose from {', '.join(PRESETS)}.")
-    recipe = PRESETS[name]
-    return recipe if normalised or name != "fast" else replace(recipe, lr=recipe.lr / 20)
+    return PRESETS[name] if normalised else PRESETS[name].unnormalised()
