@@ -3,21 +3,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from leanset._arrays import AnyArray, Vector
-from leanset._errors import missing_extra
 from leanset.certify import Certificate
+from leanset.report.canvas import new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _OURS, _RANDOM, _GREY = "#0b6e4f", "#b5651d", "#888888"
-
-
-def _new_figure(width: float, height: float) -> "Figure":
-    try:
-        from matplotlib.figure import Figure  # no pyplot: importing leanset must not touch a user's plotting state
-    except ImportError:
-        raise missing_extra("Drawing figures", "report") from None
-    return Figure(figsize=(width, height), layout="constrained")
 
 
 def frontier_figure(points: dict[str, AnyArray], chosen: Certificate | None = None) -> "Figure":
@@ -29,7 +21,7 @@ def frontier_figure(points: dict[str, AnyArray], chosen: Certificate | None = No
     chosen : the run's certificate, marked with a ring
     """
     has_gap = bool(np.isfinite(points["validation_loss_gap"]).any())
-    figure = _new_figure(9.0 if has_gap else 5.0, 3.6)
+    figure = new_figure(9.0 if has_gap else 5.0, 3.6)
     axes = figure.subplots(1, 2 if has_gap else 1, squeeze=False)[0]
     left, fractions = axes[0], 100 * points["fraction"]
     left.plot(fractions, points["random_refit_change"], "s--", color=_RANDOM, label="random removal")
@@ -57,7 +49,7 @@ def influence_figure(norms: Vector, kept: AnyArray) -> "Figure":
     norms : (n,) influence norm of every example
     kept : row numbers of the kept ones
     """
-    figure = _new_figure(5.0, 3.4)
+    figure = new_figure(5.0, 3.4)
     axis = figure.subplots()
     is_kept = np.zeros(len(norms), dtype=bool)
     is_kept[kept] = True
