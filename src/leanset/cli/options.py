@@ -70,7 +70,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table."
 Model = Annotated[
     str | None,
     typer.Option(
-        help="lenet, resnet8, resnet18, resnet20, resnet50, se-resnet18, se-resnet20 or squeezenet.",
+        help="conv4, lenet, resnet8, resnet18, resnet20, resnet50, se-resnet18, se-resnet20, squeezenet, or a ConvNet such as "
+        "convnet-3-128-relu-instance-average (docs/networks.md).",
         rich_help_panel=_NETWORK,
     ),
 ]

@@ -94,7 +94,7 @@ def network_settings(
     try:
         from leanset.pipeline.network import NetworkSettings
         from leanset.training.batches import PixelScale
-        from leanset.training.models import MODELS, build_model, is_normalised
+        from leanset.training.models import MODELS, build_model, has_stems, is_normalised
         from leanset.training.recipe import preset as preset_named
     except ModuleNotFoundError as error:
         if error.name != "torch":
@@ -106,8 +106,8 @@ def network_settings(
         raise InputError("give both --mean and --std, or neither.")
     if checkpoint is not None:
         names.refuse("a checkpoint, which is not trained", preset=preset, flip=flip, devices=devices, **training)
-    if model == "lenet":
-        names.refuse("lenet, which has one stem for all sizes", stem=stem)
+    if not has_stems(model):
+        names.refuse(f"{model}, which has one stem for all sizes", stem=stem)
     normalised = is_normalised(build_model(model, len(images.classes), channels=images.channels))
     # A mirrored digit is another sign; grey images are digits and the like more often than not.
     flip = images.channels > 1 if flip is None else flip

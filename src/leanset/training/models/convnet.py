@@ -6,6 +6,7 @@ example "convnet-3-128-relu-instance-average".
 """
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import Tensor, nn
@@ -18,7 +19,11 @@ ACTIVATIONS = ("sigmoid", "relu", "leaky")
 NORMALISATIONS = ("none", "batch", "layer", "instance", "group")
 POOLINGS = ("none", "max", "average")
 
-_ACTIVATION = {"sigmoid": nn.Sigmoid, "relu": nn.ReLU, "leaky": lambda: nn.LeakyReLU(0.01)}
+_ACTIVATION: dict[str, Callable[[], nn.Module]] = {
+    "sigmoid": nn.Sigmoid,
+    "relu": nn.ReLU,
+    "leaky": lambda: nn.LeakyReLU(0.01),
+}
 _POOLING = {"max": nn.MaxPool2d, "average": nn.AvgPool2d}
 _GROUPS = 4
 
@@ -56,7 +61,9 @@ class ConvNetDesign:
         return CONVNETS[name]
 
     def multiply_adds(self, channels: int, image_size: int) -> int:
-        """Return the multiplications of the convolutions for one image, which is what its training costs.
+        """Return the multiplications of the convolutions for one image, most of what its training costs.
+
+        A wide network without pooling costs more than they tell: its large maps have to be moved through memory.
 
         Examples
         --------

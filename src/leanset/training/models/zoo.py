@@ -10,6 +10,8 @@ from leanset.training.models.squeezenet import SqueezeNet
 
 _SMALL = (16, 32, 64)
 _LARGE = (64, 128, 256, 512)
+_SEARCHED = "convnet-"  # how names of the search space begin
+_ONE_STEM = ("conv4", "lenet")
 _LARGEST_SMALL_IMAGE = 64  # pixels up to which the stem must not shrink the image
 
 Builder = Callable[[int, int, str], nn.Module]  # classes, channels, stem
@@ -48,6 +50,17 @@ def is_normalised(model: nn.Module) -> bool:
     return any(isinstance(module, _NORMALISATIONS) for module in model.modules())
 
 
+def has_stems(name: str) -> bool:
+    """Return whether a network of the zoo has a small and a large stem to choose from.
+
+    Examples
+    --------
+    >>> has_stems("resnet18"), has_stems("convnet-3-128-relu-instance-average")
+    (True, False)
+    """
+    return name not in _ONE_STEM and not name.startswith(_SEARCHED)
+
+
 def build_model(
     name: str, classes: int, *, channels: int = 3, image_size: int | None = None, stem: str = "auto"
 ) -> nn.Module:
@@ -65,10 +78,10 @@ def build_model(
     >>> sum(weights.numel() for weights in build_model("resnet20", 10, image_size=32).parameters())
     272474
     """
-    if name.startswith("convnet-"):
+    if name.startswith(_SEARCHED):
         return ConvNet(ConvNetDesign.named(name), classes, channels, image_size or 32)
     if name not in MODELS:
-        raise InputError(f"model {name!r} is unknown; choose from {', '.join(sorted(MODELS))}.")
+        raise InputError(f"model {name!r} is unknown; choose from {', '.join(sorted(MODELS))} or the ConvNets.")
     if stem not in ("auto", "small", "large"):
         raise InputError(f"`stem={stem!r}` must be 'auto', 'small' or 'large'.")
     if stem == "auto":
