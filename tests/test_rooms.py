@@ -8,7 +8,21 @@ import numpy as np
 import leanset
 
 PACKAGE = Path(leanset.__file__).parent
-ROOMS = ("data", "training", "head", "influence", "scores", "problem", "solve", "certify", "report", "pipeline", "cli")
+ROOMS = (
+    "data",
+    "training",
+    "head",
+    "influence",
+    "scores",
+    "problem",
+    "solve",
+    "certify",
+    "report",
+    "pipeline",
+    "evaluate",
+    "paper",
+    "cli",
+)
 BARRED = {
     ("certify", "solve"),  # the checker may not lean on what it checks
     ("report", "pipeline"),
