@@ -76,9 +76,7 @@ def train(
                 f"--subset {subset}: {int(unknown.sum())} of {len(rows)} rows are not in this source of {len(data):,} images."
             )
     with thread_count(threads), reporter_for(progress) as reporter:
-        training, quality = trained_network(
-            data, network, places=places, out=out, retrain=overwrite, reporter=reporter
-        )
+        training, quality = trained_network(data, network, places=places, out=out, retrain=overwrite, reporter=reporter)
     last, accuracy = training.history[-1], None if quality is None else quality.accuracy
     if as_json:
         values = {"examples": len(data) if places is None else len(places), "held_out_accuracy": accuracy}

@@ -68,9 +68,7 @@ class Bench:
     def scorer_settings(self) -> NetworkSettings:
         """Return the network that methods look at."""
         recipe = self._bearable(self.scorer, self.scorer_recipe)
-        return NetworkSettings(
-            model=self.scorer, recipe=recipe, seed=_SCORER_SEED, runs=self.runs, device=self.device
-        )
+        return NetworkSettings(model=self.scorer, recipe=recipe, seed=_SCORER_SEED, runs=self.runs, device=self.device)
 
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the network of a job that trains on `kept` examples."""

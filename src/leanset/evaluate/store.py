@@ -45,7 +45,9 @@ class JobTable:
                 )
         else:
             if self.path.is_dir() and any(self.path.iterdir()):
-                raise RunFolderError(f"{self.path}: is in use for something else; choose an empty or new output folder.")
+                raise RunFolderError(
+                    f"{self.path}: is in use for something else; choose an empty or new output folder."
+                )
             self._files.write_json(BENCH, identity)
 
     @contextlib.contextmanager

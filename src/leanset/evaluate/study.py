@@ -60,7 +60,9 @@ class Study:
         self.table.forget_failures()
         pending = sorted(self.table.pending(jobs))
         if any(job.method in SELECTORS for job in pending):
-            gradients = any("gradient_norm" in METHODS[job.method]().all_needs() for job in pending if job.method in METHODS)
+            gradients = any(
+                "gradient_norm" in METHODS[job.method]().all_needs() for job in pending if job.method in METHODS
+            )
             self.statistics(gradients=gradients, reporter=reporter)
         if not pending:
             return

@@ -1,0 +1,186 @@
+"""Predicted against observed loss gaps, after the paper's Fig. 2.
+
+A removed set is named by method, fraction and seed. Each rule says one gap for it: four rules speak of the head on
+fixed features (`leanset.certify.predictions`), and "retraining" is what the whole network did. Nothing is computed
+here from data; these functions only lay such rows side by side.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from scipy.stats import linregress
+
+from leanset.evaluate.statistics import Interval, mean_interval, spearman
+
+RETRAINING = "retraining"
+REFERENCES = ("refit", RETRAINING)  # what happened, to the head and to the network; a prediction is judged by both
+
+
+@dataclass(frozen=True)
+class TheoryRow:
+    """What one rule says about one removed set.
+
+    Attributes
+    ----------
+    method, fraction, seed : the set: what chose it, the share removed, the seed of choice and training
+    rule : a rule of `leanset.certify.predictions`, or "retraining"
+    change : ‖Δθ‖ of the head; NaN for retraining, after which the features are others
+    gap : held-out loss after the removal minus before
+    bound : first-order bound on the gap; NaN for retraining
+
+    Examples
+    --------
+    >>> TheoryRow("random", 0.4, 0, "newton", change=2.0, gap=0.004, bound=0.05).rule
+    'newton'
+    """
+
+    method: str
+    fraction: float
+    seed: int
+    rule: str
+    change: float
+    gap: float
+    bound: float
+
+
+@dataclass(frozen=True)
+class MeanGap:
+    """The gap that one rule gives one method at one fraction: mean and interval over seeds.
+
+    Examples
+    --------
+    >>> MeanGap("random", 0.4, "refit", mean_interval([0.003, 0.005])).gap.n
+    2
+    """
+
+    method: str
+    fraction: float
+    rule: str
+    gap: Interval
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How well a rule's gaps foresee those of a reference, over every set that both speak of.
+
+    Attributes
+    ----------
+    rule : what predicts
+    reference : "refit" or "retraining"
+    sets : number of sets compared
+    spearman : rank correlation; NaN where fewer than two sets, or gaps that are all equal, leave it undefined
+    slope : least-squares slope of the reference's gap on the rule's; 1 is calibrated, above 1 the rule promises too
+        little; NaN where undefined
+
+    Examples
+    --------
+    >>> Agreement("newton", "refit", sets=12, spearman=0.99, slope=1.01).sets
+    12
+    """
+
+    rule: str
+    reference: str
+    sets: int
+    spearman: float
+    slope: float
+
+
+def retraining_row(method: str, fraction: float, seed: int, *, pruned_loss: float, full_loss: float) -> TheoryRow:
+    """Return the row of a network that was retrained.
+
+    Parameters
+    ----------
+    method, fraction, seed : the removed set
+    pruned_loss : held-out loss of the network trained on the kept examples
+    full_loss : that of the network trained on all examples with the same seed
+
+    Examples
+    --------
+    >>> retraining_row("random", 0.4, 0, pruned_loss=0.75, full_loss=0.5).gap
+    0.25
+    """
+    return TheoryRow(method, fraction, seed, RETRAINING, math.nan, pruned_loss - full_loss, math.nan)
+
+
+def mean_gaps(rows: Iterable[TheoryRow]) -> list[MeanGap]:
+    """Average every rule's gap over seeds, for every method and fraction, in the order they first appear.
+
+    Examples
+    --------
+    >>> rows = [TheoryRow("random", 0.4, seed, "refit", 1.0, gap, 1.0) for seed, gap in enumerate((0.25, 0.75))]
+    >>> [(mean.rule, mean.gap.mean) for mean in mean_gaps(rows)]
+    [('refit', 0.5)]
+    """
+    groups: dict[tuple[str, float, str], list[float]] = {}
+    for row in _distinct(rows):
+        groups.setdefault((row.method, row.fraction, row.rule), []).append(row.gap)
+    return [MeanGap(*key, mean_interval(gaps)) for key, gaps in groups.items()]
+
+
+def agreement(rows: Iterable[TheoryRow]) -> list[Agreement]:
+    """Compare every rule's gaps with those of the refit and of retraining, over all sets.
+
+    References of which there is no row are left out, and so is the refit as judge of itself. Sets match when method,
+    fraction and seed are equal. Gaps grow with the fraction, so a rank correlation over several fractions is high even
+    for a rule that cannot tell two sets of one size apart: for that question, pass the rows of one fraction.
+
+    Examples
+    --------
+    >>> rows = []
+    >>> for seed, gap in enumerate((0.1, 0.2, 0.4)):
+    ...     rows.append(TheoryRow("random", 0.4, seed, "paper", 1.0, gap, 1.0))
+    ...     rows.append(TheoryRow("random", 0.4, seed, "refit", 2.0, 3 * gap, 2.0))
+    >>> [(a.rule, a.reference, a.sets, round(a.spearman, 6), round(a.slope, 6)) for a in agreement(rows)]
+    [('paper', 'refit', 3, 1.0, 3.0)]
+    """
+    gaps: dict[str, dict[tuple[str, float, int], float]] = {}
+    for row in _distinct(rows):
+        gaps.setdefault(row.rule, {})[row.method, row.fraction, row.seed] = row.gap
+    return [
+        _agreement(rule, reference, gaps)
+        for reference in REFERENCES
+        for rule in gaps
+        if reference in gaps and rule not in (reference, RETRAINING)
+    ]
+
+
+def theory_table(rows: Iterable[TheoryRow]) -> dict[str, list[Any]]:
+    """Return the rows as columns, ready for CSV or Parquet.
+
+    Examples
+    --------
+    >>> table = theory_table([retraining_row("random", 0.4, 7, pruned_loss=0.75, full_loss=0.5)])
+    >>> table["seed"], table["gap"]
+    ([7], [0.25])
+    """
+    held = list(rows)
+    return {field.name: [getattr(row, field.name) for row in held] for field in fields(TheoryRow)}
+
+
+def _distinct(rows: Iterable[TheoryRow]) -> list[TheoryRow]:
+    held, seen = list(rows), set()
+    for row in held:
+        key = (row.method, row.fraction, row.seed, row.rule)
+        if key in seen:
+            raise ValueError(
+                f"`rows` has two gaps of rule {row.rule!r} for method {row.method!r}, fraction {row.fraction}, "
+                f"seed {row.seed}; each set may have one a rule."
+            )
+        seen.add(key)
+    return held
+
+
+def _agreement(rule: str, reference: str, gaps: dict[str, dict[tuple[str, float, int], float]]) -> Agreement:
+    common = [key for key in gaps[rule] if key in gaps[reference]]
+    predicted, observed = [gaps[rule][key] for key in common], [gaps[reference][key] for key in common]
+    # The observed gap is regressed on the predicted one: noise of retraining then widens the scatter about the line
+    # without pulling its slope towards 0.
+    slope = float(linregress(predicted, observed).slope) if _varies(predicted) else math.nan
+    ranks = spearman(predicted, observed) if _varies(predicted) and _varies(observed) else math.nan
+    return Agreement(rule, reference, len(common), ranks, slope)
+
+
+def _varies(values: Sequence[float]) -> bool:
+    return len(set(values)) > 1
