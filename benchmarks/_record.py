@@ -3,25 +3,16 @@
 A record holds the command, the protocol, the machine with its load, and the rows. It never holds a path or a host name.
 """
 
-import importlib.metadata
 import json
-import os
-import platform
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import threadpoolctl
-
-from leanset import __version__
-from leanset._threads import available_threads
+from leanset.report.machine import load, machine
 
 Row = dict[str, Any]  # plain values; the optional key "part" says which table of the benchmark a row belongs to
-
-_PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "torch", "pyDVL")
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,7 @@ def record(
     name: str, protocol: str, run: Callable[[Request], Findings], request: Request, command: str
 ) -> tuple[Findings, float]:
     """Run one benchmark and write `<name>.json` and its further files; return the findings and the seconds taken."""
-    machine, load_before, began = _machine(), _load(), time.perf_counter()
+    about, load_before, began = machine(), load(), time.perf_counter()
     findings = run(request)
     seconds = time.perf_counter() - began
     content = {
@@ -76,7 +67,7 @@ def record(
         "small": request.small,
         "protocol": protocol.strip(),
         "seeds": findings.seeds,
-        "machine": machine | {"load_at_start": load_before, "load_at_end": _load()},
+        "machine": about | {"load_at_start": load_before, "load_at_end": load()},
         "seconds": round(seconds, 1),
         "claims": [asdict(claim) for claim in findings.claims],
         "rows": findings.rows,
@@ -91,46 +82,3 @@ def record(
 
 def _plain(value: Any) -> Any:
     return value.item()  # NumPy scalars; anything else is a mistake and fails here
-
-
-def _machine() -> dict[str, Any]:
-    installed = {name: _version(name) for name in _PACKAGES}
-    return {
-        "cpu": _cpu_model(),
-        "cores": available_threads(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "leanset": __version__,
-        "commit": _commit(),
-        **{name: version for name, version in installed.items() if version},
-        "blas": sorted({f"{lib['internal_api']} {lib['version']}" for lib in threadpoolctl.threadpool_info()}),
-    }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
-def _cpu_model() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.is_file() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def _commit() -> str | None:
-    def git(*words: str) -> str:
-        asked = subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent, check=True)
-        return asked.stdout.strip()
-
-    try:
-        return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "../src") else "")
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def _load() -> list[float]:
-    return [round(value, 2) for value in os.getloadavg()]

@@ -6,7 +6,7 @@ from leanset import AdaptiveAnnealing, SimulatedAnnealing
 from leanset.problem import PruneProblem
 
 
-def _problem(seed, rows, width, counts, n_classes, *, within_class=True, spare=None, heavy=False):
+def _problem(seed, rows, width, counts, n_classes, *, cells=None, spare=None, heavy=False):
     rng = np.random.default_rng(seed)
     vectors = rng.normal(size=(rows, width))
     if heavy:
@@ -16,16 +16,18 @@ def _problem(seed, rows, width, counts, n_classes, *, within_class=True, spare=N
     for c, count in enumerate(counts):
         removed[np.flatnonzero(labels == c)[:count]] = True
     offset = 0.3 * rng.normal(size=width)
-    return PruneProblem(vectors.astype(np.float32), labels, removed, offset, within_class, spare)
+    return PruneProblem(vectors.astype(np.float32), labels, removed, offset, cells, spare)
 
 
 PROBLEMS = (
     _problem(0, 12, 2, (2, 2), 2),
     _problem(1, 14, 3, (3, 2), 2, heavy=True),
     _problem(2, 12, 2, (4,), 1),
-    _problem(3, 12, 3, (2, 2), 2, within_class=False, spare=np.array([2, 2])),
-    _problem(4, 12, 3, (2, 2, 1), 3, within_class=False, spare=np.array([0, 1, 3])),
+    _problem(3, 12, 3, (2, 2), 2, cells=np.zeros(12, int), spare=np.array([2, 2])),
+    _problem(4, 12, 3, (2, 2, 1), 3, cells=np.zeros(12, int), spare=np.array([0, 1, 3])),
     _problem(5, 13, 1, (3, 3), 2, heavy=True),
+    _problem(6, 14, 2, (3, 3), 2, cells=np.repeat([0, 1, 2], [4, 7, 3])),
+    _problem(7, 12, 2, (2, 2), 2, cells=np.arange(12) // 4, spare=np.array([1, 0])),
 )
 SOLVERS = (
     AdaptiveAnnealing(),

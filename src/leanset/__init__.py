@@ -4,7 +4,7 @@ from leanset._errors import DivergenceError, InputError, LeansetError, MissingEx
 from leanset._version import __version__
 from leanset.certify import Certificate, Check
 from leanset.influence import Cholesky, ConjugateGradients, Kronecker, LiSSA
-from leanset.pipeline import Frontier, FrontierPoint, PruneResult, load, prune, verify
+from leanset.pipeline import Coverage, Frontier, FrontierPoint, PruneResult, load, prune, verify
 from leanset.problem import Outcome
 from leanset.solve import AdaptiveAnnealing, Exhaustive, SimulatedAnnealing
 
@@ -14,6 +14,7 @@ __all__ = [
     "Check",
     "Cholesky",
     "ConjugateGradients",
+    "Coverage",
     "DivergenceError",
     "Exhaustive",
     "Frontier",

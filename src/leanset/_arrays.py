@@ -44,3 +44,18 @@ def rounded_shares(shares: Vector, count: int) -> Rows:
     largest = np.argsort(-remainders, kind="stable")[: count - int(whole.sum())]
     whole[largest] += 1
     return whole
+
+
+def rank_within(groups: Rows) -> Rows:
+    """Return how many rows of the same group come before each row.
+
+    Examples
+    --------
+    >>> rank_within(np.array([1, 0, 1, 1]))
+    array([0, 0, 1, 2])
+    """
+    by_group = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups)
+    rank = np.empty(len(groups), dtype=np.int64)
+    rank[by_group] = np.arange(len(groups)) - (np.cumsum(sizes) - sizes)[groups[by_group]]
+    return rank

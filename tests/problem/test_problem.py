@@ -77,7 +77,7 @@ def test_norm_is_the_formula_and_feasibility_counts_classes():
         np.array([0, 1, 1]),
         np.array([False, True, False]),
         np.array([1.0, 1.0]),
-        within_class=False,
+        cells=np.zeros(3, int),
         spare=np.array([0, 5]),
     )
     assert problem.norm(np.array([True, False, True])) == pytest.approx(np.hypot(5, 4))

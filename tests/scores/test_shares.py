@@ -9,7 +9,7 @@ from leanset import InputError
 from leanset._arrays import rounded_shares
 from leanset.problem import Constraints
 from leanset.scores import AUM, CCS, Evidence, GraNd, Herding, Moderate, StratifiedRandom
-from leanset.scores.ccs import stratum_budgets
+from leanset.scores.strata import stratum_budgets
 from tests.scores.problems import make_evidence
 
 sizes_and_share = st.tuples(st.lists(st.integers(1, 30), min_size=1, max_size=8), st.floats(0, 1))

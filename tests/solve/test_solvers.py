@@ -38,7 +38,7 @@ def test_rotating_the_coordinates_changes_nothing(problem):
         problem.labels,
         problem.removed,
         problem.offset @ turn,
-        problem.within_class,
+        problem.cells,
         problem.spare,
     )
     assert solve(turned, Exhaustive()).norm == pytest.approx(solve(problem, Exhaustive()).norm, rel=1e-4)

@@ -1,5 +1,5 @@
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -20,6 +20,21 @@ class Pixels(Protocol):
 
     def __getitem__(self, rows: Rows) -> PixelArray:
         """Return the (k, channels, height, width) images of some rows."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some rows of a reader, which go on being decoded only when asked for."""
+
+    pixels: Pixels
+    places: Rows
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.places), *self.pixels.shape[1:])
+
+    def __getitem__(self, rows: Rows) -> PixelArray:
+        return self.pixels[self.places[rows]]
 
 
 @dataclass(frozen=True)
@@ -83,6 +98,34 @@ class Images:
     def size(self) -> tuple[int, int]:
         """Height and width."""
         return self.pixels.shape[2], self.pixels.shape[3]
+
+    def take(self, places: Rows) -> "Images":
+        """Return the images at some ascending places, with the same held-out images."""
+        pixels = self.pixels[places] if isinstance(self.pixels, np.ndarray) else _Part(self.pixels, places)
+        return replace(
+            self,
+            pixels=pixels,
+            labels=self.labels[places],
+            rows=self.rows[places],
+            identity=self._derived("part", places),
+        )
+
+    def with_labels(self, labels: Rows) -> "Images":
+        """Return the images with other labels; the held-out ones keep theirs.
+
+        Examples
+        --------
+        >>> two = Images(np.zeros((2, 3, 4, 4), np.uint8), np.array([0, 1]), ("cat", "dog"))
+        >>> two.with_labels(np.array([1, 1])).labels.tolist(), two.take(np.array([1])).labels.tolist()
+        ([1, 1], [1])
+        """
+        codes = np.asarray(labels)
+        if codes.dtype.kind not in "iu" or not ((codes >= 0) & (codes < len(self.classes))).all():
+            raise InputError(f"labels must be whole numbers in 0..{len(self.classes) - 1}.")
+        return replace(self, labels=codes.astype(np.int64), identity=self._derived("labels", codes.astype(np.int64)))
+
+    def _derived(self, how: str, values: Rows) -> str:
+        return hashlib.sha256(f"{self.identity}\0{how}\0".encode() + np.ascontiguousarray(values).tobytes()).hexdigest()
 
     def _digest(self) -> str:
         digest = hashlib.sha256("\0".join(self.classes).encode())

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from leanset.evaluate.job import FULL
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL
 from leanset.evaluate.statistics import Comparison, Interval, holm, mean_interval, paired
 from leanset.evaluate.verdict import verdict
 from leanset.runs import Folder
@@ -72,7 +72,9 @@ def summary(outcomes: Sequence[Outcome], baseline: str) -> list[SummaryRow]:
     for (model, protocol, fraction, method), jobs in cells.items():
         interval = mean_interval([job["accuracy"] for job in jobs.values()])
         against = compared(jobs, cells.get((model, protocol, fraction, baseline), {}))
-        whole = compared(jobs, cells.get((model, protocol, 0.0, FULL), {}))
+        # On everything, equal steps are equal epochs.
+        whole_protocol = EQUAL_EPOCHS if protocol == EQUAL_STEPS else protocol
+        whole = compared(jobs, cells.get((model, whole_protocol, 0.0, FULL), {}))
         ratios = [_ratio(job) for job in jobs.values()]
         rows.append(
             SummaryRow(
@@ -94,7 +96,9 @@ def summary(outcomes: Sequence[Outcome], baseline: str) -> list[SummaryRow]:
                 seconds=sum(job["seconds"] for job in jobs.values()) / len(jobs),
             )
         )
-    adjusted = holm([row.p_value for row in rows]) if rows else []
+    if not rows:
+        return []
+    adjusted = holm([row.p_value for row in rows])
     return [replace(row, p_adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True)]
 
 

@@ -1,8 +1,9 @@
 """How a set of a given size is searched for, in leanset's formulation and in the paper's.
 
-newton: centred influences. Two sets are measured first: one annealed under the Hessian of all examples from a random
-start, and the examples with the shortest influence vectors, which is the better one where few examples carry the
-curvature (small or nearly separable data). From the better one the search goes on in rounds. Each round takes the
+newton: centred influences. Where the difficulty of the examples is known and to be covered, the search starts from a set
+that covers it and exchanges within class and stratum only. Else two sets are measured first: one annealed under the
+Hessian of all examples from a random start, and the examples with the shortest influence vectors, which is the better
+one where few examples carry the curvature (small or nearly separable data). The search goes on in rounds. Each round takes the
 influences afresh at the head *refitted on the kept examples*, with the kept examples' Hessian, so that in the
 neighbourhood of the current set the objective is the true change of the head up to second order; it anneals, refits,
 and keeps the new set only if the measured change is smaller. A round that fails is repeated without the examples of
@@ -25,6 +26,7 @@ from leanset.influence import HeadState, InfluenceMap, influence_map
 from leanset.influence.vectors import ROWS_PER_COORDINATE
 from leanset.pipeline.ground import Ground
 from leanset.problem import GrowthProblem, Outcome, PruneProblem
+from leanset.scores import AUM
 from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing, Solver, grow, solve
 from leanset.solve.driver import Progress
 
@@ -92,7 +94,9 @@ class Annealed(Formulation):
         rng = stream(self.ground.settings.seed, "quiet rows")
         return np.sort(np.concatenate([heavy, rng.choice(ranked[len(heavy) :], places - len(heavy), replace=False)]))
 
-    def problem(self, influence: InfluenceMap, rows: Rows, removed: Mask, total: Vector) -> PruneProblem:
+    def problem(
+        self, influence: InfluenceMap, rows: Rows, removed: Mask, total: Vector, cells: Rows | None = None
+    ) -> PruneProblem:
         """State the exchange of some rows, the others staying as they are.
 
         Parameters
@@ -101,6 +105,7 @@ class Annealed(Formulation):
         rows : those that may move
         removed : (n,) the set to start from
         total : (p,) the change of the head that this set stands for
+        cells : (n,) exchange rows of one cell only; of one class if None and classes keep their share
         """
         constraints = self.ground.constraints
         vectors, inside = influence.vectors(rows), removed[rows]
@@ -110,13 +115,27 @@ class Annealed(Formulation):
             labels=constraints.labels[rows],
             removed=inside,
             offset=total - vectors[inside].sum(axis=0, dtype=np.float64),
-            within_class=constraints.proportional,
+            cells=self._cells(cells)[rows],
             spare=constraints.capacity - gone,
         )
 
-    def exchange(self, influence: InfluenceMap, removed: Mask, solver: Solver, seed: int, progress: Progress) -> Found:
+    def _cells(self, cells: Rows | None) -> Rows:
+        constraints = self.ground.constraints
+        if cells is not None:
+            return cells
+        return constraints.labels if constraints.proportional else np.zeros_like(constraints.labels)
+
+    def exchange(
+        self,
+        influence: InfluenceMap,
+        removed: Mask,
+        solver: Solver,
+        seed: int,
+        progress: Progress,
+        cells: Rows | None = None,
+    ) -> Found:
         """Improve a set by exchanges among the movable rows."""
-        problem = self.problem(influence, self.movable, removed, influence.total(np.flatnonzero(removed)))
+        problem = self.problem(influence, self.movable, removed, influence.total(np.flatnonzero(removed)), cells)
         return _improved(problem, self.movable, removed, solver, seed, progress)
 
     def start(self, count: int) -> Mask:
@@ -150,20 +169,23 @@ class NewtonFormulation(Annealed):
         return most_movable(len(self.ground.examples), width)
 
     def search(self, count: int, share: float, progress: Progress) -> Found:
-        """Measure two starts and improve the better one, round by round."""
+        """Measure the starts and improve the better one, round by round."""
         rounds = 5 if share > 0.2 else 2
         solver = self.ground.settings.solver or AdaptiveAnnealing()
         later = solver.lighter(share / (_FIRST_WEIGHT + rounds))
         first = later.lighter(_FIRST_WEIGHT)
+        start, cells = self._start(count)
         annealed = self.exchange(
-            self.influence, self.start(count), first, self._seed(count, 0), part_of(progress, 0, rounds + 1)
+            self.influence, start, first, self._seed(count, 0), part_of(progress, 0, rounds + 1), cells
         )
-        free = self.ground.constraints.free
-        quietest = self.ground.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
-        best = _better(self._measured(annealed), self._measured(Found(quietest, Outcome.quietest)))
+        best = self._measured(annealed)
+        if cells is None:
+            free = self.ground.constraints.free
+            quietest = self.ground.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
+            best = _better(best, self._measured(Found(quietest, Outcome.quietest)))
         reach = 1.0
         for nth in range(1, rounds + 1):
-            trial = self._round(*best, reach, later, self._seed(count, nth), part_of(progress, nth, rounds + 1))
+            trial = self._round(*best, cells, reach, later, self._seed(count, nth), part_of(progress, nth, rounds + 1))
             ratio = trial[1].change / max(best[1].change, np.finfo(np.float64).tiny)
             best = _better(best, trial)
             if abs(ratio - 1) < _CONVERGED:
@@ -174,7 +196,14 @@ class NewtonFormulation(Annealed):
         return Found(found.removed, found.outcome, measurement)
 
     def _round(
-        self, found: Found, anchor: Measurement, reach: float, solver: Solver, seed: int, progress: Progress
+        self,
+        found: Found,
+        anchor: Measurement,
+        cells: Rows | None,
+        reach: float,
+        solver: Solver,
+        seed: int,
+        progress: Progress,
     ) -> tuple[Found, Measurement]:
         ground, removed = self.ground, found.removed
         state = HeadState.at(ground.state.design, anchor.theta, ground.state.l2)
@@ -182,8 +211,21 @@ class NewtonFormulation(Annealed):
         rows = self.movable
         if reach < 1.0:
             rows = rows[self.norms[rows] <= np.quantile(self.norms[rows], reach)]
-        problem = self.problem(influence, rows, removed, influence.coordinates(anchor.theta - ground.theta))
+        moved = influence.coordinates(anchor.theta - ground.theta)
+        problem = self.problem(influence, rows, removed, moved, cells)
         return self._measured(_improved(problem, rows, removed, solver, seed, progress))
+
+    def _start(self, count: int) -> tuple[Mask, Rows | None]:
+        """Return the set to start from and, if difficulty is to be covered, the cells that keep it so."""
+        ground = self.ground
+        if ground.settings.coverage is None:
+            return self.start(count), None
+        rng = stream(ground.settings.seed, "start", count)
+        return ground.settings.coverage.start(self._difficulty, ground.constraints, count, rng)
+
+    @cached_property
+    def _difficulty(self) -> Vector:
+        return AUM().difficulty(self.ground.inputs.recorded)
 
     def _measured(self, found: Found) -> tuple[Found, Measurement]:
         return found, refit(self.ground.state, found.removed, self.ground.precondition)

@@ -14,6 +14,7 @@ from leanset.head.statistics import HeadStatistics
 from leanset.influence import Inverse
 from leanset.pipeline.budgets import expected_evaluations, ladder_counts, largest_within
 from leanset.pipeline.certification import issue_certificate
+from leanset.pipeline.coverage import Coverage
 from leanset.pipeline.evaluate import Evaluation, measured
 from leanset.pipeline.evaluations import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, Evaluations
 from leanset.pipeline.formulations import Formulation, NewtonFormulation, PaperFormulation
@@ -47,6 +48,7 @@ def prune(
     class_balance: str | int | None = None,
     pinned: ArrayLike | None = None,
     formulation: str = "newton",
+    coverage: Coverage | str = "auto",
     inverse: Inverse | None = None,
     solver: Solver | None = None,
     seed: int = 0,
@@ -82,6 +84,8 @@ def prune(
         has "none" by default, as published. No class is ever wiped out.
     pinned : row numbers, or a mask, of examples that must stay
     formulation : "newton", or "paper" for problems (a) and (b) as published
+    coverage : "auto" keeps some of every difficulty where the statistics bring the dynamics of a training, since a network
+        that is trained anew needs them; "none", or `leanset.Coverage(...)` with options
     inverse : how to invert the Hessian, e.g. `leanset.ConjugateGradients()`; chosen from the head's size if None
     solver : how to search, e.g. `leanset.AdaptiveAnnealing(seconds=10)`
     seed : of everything that is random; the answer does not depend on the number of threads
@@ -118,6 +122,7 @@ def prune(
         pinned=pinned,
         method=method,
         formulation=formulation,
+        coverage=coverage,
         inverse=inverse,
         solver=solver,
         seed=seed,

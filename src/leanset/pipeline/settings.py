@@ -11,9 +11,10 @@ from leanset._errors import InputError
 from leanset.data import Examples
 from leanset.influence import Inverse, Kronecker
 from leanset.influence.vectors import dense_bytes
+from leanset.pipeline.coverage import Coverage
 from leanset.pipeline.inputs import Inputs
 from leanset.problem import Constraints
-from leanset.scores import Method, method_named
+from leanset.scores import AUM, Method, method_named
 from leanset.solve import SimulatedAnnealing, Solver
 
 DEFAULT_MEMORY = 2**30
@@ -52,6 +53,7 @@ class PruneSettings:
     pinned: tuple[int, ...]
     method: Method | None
     formulation: str
+    coverage: Coverage | None
     inverse: Inverse | None
     solver: Solver | None
     seed: int
@@ -75,7 +77,7 @@ class PruneSettings:
         plain = {key: getattr(self, key) for key in self.__dataclass_fields__}
         plain["budget"] = {self.budget.kind: self.budget.value}
         plain["pinned"] = list(self.pinned)
-        for name in ("method", "inverse", "solver"):
+        for name in ("method", "coverage", "inverse", "solver"):
             plain[name] = _described(plain[name])
         return json.loads(json.dumps(plain))  # type: ignore[no-any-return]
 
@@ -124,6 +126,7 @@ def checked_settings(
     pinned: ArrayLike | None = None,
     method: Method | str | None = None,
     formulation: str = "newton",
+    coverage: Coverage | str = "auto",
     inverse: Inverse | None = None,
     solver: Solver | None = None,
     seed: int = 0,
@@ -179,6 +182,8 @@ def checked_settings(
         )
     if budget.kind == "max_loss_gap" and examples.validation is None:
         raise InputError("`max_loss_gap` is measured on validation data; pass `validation=(val_features, val_labels)`.")
+    covered = _checked_coverage(coverage, chosen, formulation, inputs)
+    sees = AUM() if covered is not None else chosen
     return PruneSettings(
         budget=budget,
         l2=float(l2),
@@ -187,6 +192,7 @@ def checked_settings(
         pinned=_checked_pins(pinned, examples),
         method=chosen,
         formulation=formulation,
+        coverage=covered,
         inverse=inverse,
         solver=solver,
         seed=int(seed),
@@ -194,7 +200,7 @@ def checked_settings(
         frontier=bool(frontier),
         memory=int(memory),
         head_digest=inputs.start_digest,
-        recorded_digest=None if chosen is None else inputs.recorded_digest(chosen),
+        recorded_digest=None if sees is None else inputs.recorded_digest(sees),
     )
 
 
@@ -208,6 +214,21 @@ def _checked_method(method: Method | str | None, formulation: str) -> Method | N
     if not isinstance(method, Method):
         raise InputError(f"`method={method!r}` must be a name or an instance such as `leanset.scores.EL2N()`.")
     return method
+
+
+def _checked_coverage(
+    coverage: Coverage | str, method: Method | None, formulation: str, inputs: Inputs
+) -> Coverage | None:
+    """Return what to cover: by default the difficulties, where a recorded training tells them."""
+    possible = method is None and formulation == "newton"
+    if isinstance(coverage, str) and coverage in ("auto", "none"):
+        return Coverage() if coverage == "auto" and possible and inputs.recorded.dynamics else None
+    if not isinstance(coverage, Coverage):
+        raise InputError(f"`coverage={coverage!r}` must be 'auto', 'none' or `leanset.Coverage(...)`.")
+    if not possible:
+        raise InputError(f"`coverage={coverage!r}` is part of leanset's own search; leave it out beside other methods.")
+    inputs.recorded.check("leanset with coverage", AUM().all_needs())
+    return coverage
 
 
 def constraints_of(examples: Examples, settings: PruneSettings) -> Constraints:

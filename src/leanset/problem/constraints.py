@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, mask_of, rounded_shares
+from leanset._arrays import Mask, Rows, mask_of, rank_within, rounded_shares
 from leanset._errors import InputError
 
 
@@ -77,12 +77,7 @@ class Constraints:
         self.check(count)
         limit = self.quotas(count) if self.proportional else self.capacity
         classes = self.labels[preference]
-        # Rank of each row within its class: rows ranked beyond the class's limit stay.
-        by_class = np.argsort(classes, kind="stable")
-        starts = np.searchsorted(classes[by_class], np.arange(self.n_classes))
-        rank = np.empty(len(preference), dtype=np.int64)
-        rank[by_class] = np.arange(len(preference)) - starts[classes[by_class]]
-        allowed = preference[rank < limit[classes]]
+        allowed = preference[rank_within(classes) < limit[classes]]  # rows beyond their class's limit stay
         return mask_of(allowed[:count], len(self.labels))
 
     def violations(self, removed: Mask) -> list[str]:

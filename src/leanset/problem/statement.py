@@ -16,10 +16,11 @@ class PruneProblem:
     ----------
     vectors : (k, p) influence vectors of the rows that can move
     labels : (k,) their classes
-    removed : (k,) a feasible starting set; every answer removes as many rows (of each class, if `within_class`)
+    removed : (k,) a feasible starting set; every answer removes as many rows of each cell
     offset : (p,) sum of the vectors of rows that go for certain; zeros if None
-    within_class : only exchange rows of one class, which keeps class counts as they are
-    spare : (C,) how many more examples each class may lose (used when exchanging across classes)
+    cells : (k,) codes from 0; rows are exchanged with rows of their cell only. Their classes if None, which keeps class
+        counts as they are; all zero to exchange freely
+    spare : (C,) how many more examples each class may lose (for cells that hold several classes); no limit if None
 
     Examples
     --------
@@ -32,7 +33,7 @@ class PruneProblem:
     labels: Rows
     removed: Mask
     offset: Vector | None = None
-    within_class: bool = True
+    cells: Rows | None = None
     spare: Rows | None = None
 
     def __post_init__(self) -> None:
@@ -42,11 +43,16 @@ class PruneProblem:
                 f"`PruneProblem(vectors=...)` must be a finite (k, p) array; got shape {self.vectors.shape}, "
                 f"{int((~np.isfinite(self.vectors)).sum())} non-finite entries."
             )
-        if self.labels.shape != (k,) or self.removed.shape != (k,):
+        shapes = self.labels.shape, self.removed.shape, self.groups.shape
+        if shapes != ((k,),) * 3:
             raise InputError(
-                f"`PruneProblem` needs one label and one start flag for each of the {k} vectors; got {self.labels.shape} "
-                f"and {self.removed.shape}."
+                f"`PruneProblem` needs one label, one start flag and one cell for each of the {k} vectors; got {shapes}."
             )
+
+    @property
+    def groups(self) -> Rows:
+        """The cell of each row."""
+        return self.labels if self.cells is None else self.cells
 
     def total(self, removed: Mask) -> Vector:
         """Return offset + Σ vectors[removed] in float64."""
@@ -57,17 +63,19 @@ class PruneProblem:
         """Return the objective."""
         return float(np.linalg.norm(self.total(removed)))
 
-    def class_counts(self, removed: Mask) -> Rows:
-        """Return how many rows of each class a set removes."""
-        return np.bincount(self.labels[removed], minlength=int(self.labels.max(initial=0)) + 1)
+    def cell_counts(self, removed: Mask) -> Rows:
+        """Return how many rows of each cell a set removes."""
+        return np.bincount(self.groups[removed], minlength=int(self.groups.max(initial=0)) + 1)
 
     def feasible(self, removed: Mask) -> bool:
         """Return whether a set satisfies the constraints."""
-        gone, start = self.class_counts(removed), self.class_counts(self.removed)
-        if self.within_class:
-            return bool((gone == start).all())
-        room = np.full(len(gone), len(self.labels)) if self.spare is None else self.spare[: len(gone)]
-        return bool(gone.sum() == start.sum() and (gone - start <= room).all())
+        if (self.cell_counts(removed) != self.cell_counts(self.removed)).any():
+            return False
+        if self.spare is None:
+            return True
+        classes = int(self.labels.max(initial=0)) + 1
+        gone, start = (np.bincount(self.labels[rows], minlength=classes) for rows in (removed, self.removed))
+        return bool((gone - start <= self.spare[:classes]).all())
 
 
 @dataclass(frozen=True)

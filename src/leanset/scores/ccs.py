@@ -3,10 +3,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from leanset._arrays import Rows, Vector
+from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset.scores.aum import AUM
-from leanset.scores.contract import Evidence, Method, Needs, Score, ascending, checked_whole
+from leanset.scores.contract import Evidence, Method, Needs, Score, checked_whole
+from leanset.scores.strata import covering_order
 
 # About the hard cut-offs that the paper tuned for CIFAR-10 with AUM, joined by straight lines; harder data was given more
 # (CIFAR-100 up to half of all examples at 90 % removed).
@@ -60,44 +61,5 @@ class CCS(Method):
         return self.score.all_needs()
 
     def _order(self, evidence: Evidence, count: int, rng: np.random.Generator) -> Rows:
-        difficulty = self.score.difficulty(evidence)
-        easiest_first = ascending(difficulty, rng)
-        staying = len(evidence) - self._cut_count(count, len(evidence))
-        hardest, rest = easiest_first[staying:], easiest_first[:staying]
-        kept = _drawn(rest, _stratum(difficulty[rest], self.strata), len(evidence) - count, rng)
-        return np.concatenate([hardest[::-1], rng.permutation(np.setdiff1d(rest, kept)), rng.permutation(kept)])
-
-    def _cut_count(self, count: int, rows: int) -> int:
-        share = float(np.interp(count / rows, _REMOVED, _CUT)) if self.cut is None else self.cut
-        return min(count, int(share * rows + 1e-9))
-
-
-def stratum_budgets(sizes: Rows, budget: int) -> Rows:
-    """Share a budget out evenly over strata, the smallest first; none gets more than it has.
-
-    Examples
-    --------
-    >>> stratum_budgets(np.array([10, 1, 4]), 9).tolist()
-    [4, 1, 4]
-    """
-    budgets, left = np.zeros_like(sizes), budget
-    for done, s in enumerate(np.argsort(sizes, kind="stable")):
-        budgets[s] = min(sizes[s], left // (len(sizes) - done))
-        left -= int(budgets[s])
-    return budgets
-
-
-def _stratum(difficulty: Vector, strata: int) -> Rows:
-    low, width = difficulty.min(initial=np.inf), np.ptp(difficulty) if len(difficulty) else 0.0
-    if width == 0:
-        return np.zeros(len(difficulty), dtype=np.int64)
-    return np.asarray(np.minimum((difficulty - low) / width * strata, strata - 1).astype(np.int64))
-
-
-def _drawn(rows: Rows, stratum: Rows, keep: int, rng: np.random.Generator) -> Rows:
-    shuffled = rng.permutation(len(rows))
-    by_stratum = shuffled[np.argsort(stratum[shuffled], kind="stable")]
-    sizes = np.bincount(stratum)
-    starts = np.cumsum(sizes) - sizes
-    rank = np.arange(len(rows)) - starts[stratum[by_stratum]]
-    return rows[by_stratum[rank < stratum_budgets(sizes, keep)[stratum[by_stratum]]]]
+        share = float(np.interp(count / len(evidence), _REMOVED, _CUT)) if self.cut is None else self.cut
+        return covering_order(self.score.difficulty(evidence), count, share, self.strata, rng)[0]

@@ -41,20 +41,15 @@ class Exhaustive(Solver):
         return Attempt(best, Outcome.optimal, visits)
 
     def _visits(self, problem: PruneProblem) -> int:
-        if not problem.within_class:
-            return math.comb(len(problem.removed), int(problem.removed.sum()))
-        sizes = np.bincount(problem.labels)
+        sizes = np.bincount(problem.groups)
         return math.prod(
-            math.comb(int(n), int(m)) for n, m in zip(sizes, problem.class_counts(problem.removed), strict=True)
+            math.comb(int(n), int(m)) for n, m in zip(sizes, problem.cell_counts(problem.removed), strict=True)
         )
 
 
 def _subsets(problem: PruneProblem) -> Iterator[list[int]]:
-    if not problem.within_class:
-        yield from map(list, itertools.combinations(range(len(problem.removed)), int(problem.removed.sum())))
-        return
-    quotas = problem.class_counts(problem.removed)
-    members = [np.flatnonzero(problem.labels == c).tolist() for c in range(len(quotas))]
+    quotas = problem.cell_counts(problem.removed)
+    members = [np.flatnonzero(problem.groups == cell).tolist() for cell in range(len(quotas))]
     choices = [itertools.combinations(rows, int(quota)) for rows, quota in zip(members, quotas, strict=True)]
     for parts in itertools.product(*choices):
         yield list(itertools.chain(*parts))

@@ -57,14 +57,13 @@ def walk(
         total = exact.astype(np.float32)  # afresh at each level, so that float32 drift cannot build up
         before = removed.copy()
         energies[0] = float(exact @ exact)
-        groups = problem.labels if problem.within_class else np.zeros_like(problem.labels)
-        segments = _segments(level, groups, removed)
+        segments = _segments(level, problem.groups, removed)
         deadline = None if seconds is None else began + seconds * share
         done = 0
         while not stopped() and (done < level.proposals if deadline is None else time.perf_counter() < deadline):
             size = _TIMED_SLICE if deadline is not None else min(_SLICE, level.proposals - done)
             kernels.anneal(  # type: ignore[call-arg]  # the stubs do not see through the decorator
-                vectors, problem.labels, removed, total, level.movers, groups, *segments, spare, level.quiet_share,
+                vectors, problem.labels, removed, total, level.movers, problem.groups, *segments, spare, level.quiet_share,
                 size, level.temperature, best, energies, state,
             )  # fmt: skip
             done += size
@@ -86,7 +85,7 @@ def _outcome_of(norms: Sequence[float]) -> Outcome:
 
 
 def _spare(problem: PruneProblem) -> Rows:
-    if problem.within_class or problem.spare is None:
+    if problem.spare is None:
         return np.full(int(problem.labels.max(initial=0)) + 1, len(problem.labels), dtype=np.int64)
     return problem.spare.astype(np.int64)
 
