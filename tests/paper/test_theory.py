@@ -5,7 +5,7 @@ import pytest
 
 from leanset.certify import Prediction
 from leanset.evaluate.statistics import mean_interval
-from leanset.paper.theory import TheoryRow, agreement, mean_gaps, retraining_row, theory_table
+from leanset.paper.theory import TheoryRow, agreement, mean_gaps, retraining_row
 
 SETS = [(method, fraction, seed) for method in ("leanset", "random") for fraction in (0.4, 0.7) for seed in range(3)]
 TRUTH = {key: 0.01 * (1 + k) ** 2 for k, key in enumerate(SETS)}
@@ -108,13 +108,6 @@ def test_a_set_named_twice_is_refused():
     for function in (agreement, mean_gaps):
         with pytest.raises(ValueError, match=r"rule 'refit' for method 'leanset', fraction 0\.4, seed 2"):
             function(twice)
-
-
-def test_the_table_holds_every_row_in_order():
-    rows = rows_of("newton", lambda gap: gap)
-    table = theory_table(rows)
-    assert [TheoryRow(**dict(zip(table, values, strict=True))) for values in zip(*table.values(), strict=True)] == rows
-    assert list(theory_table([])) == list(table)
 
 
 def test_a_prediction_fits_into_a_row():

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset._rng import stream
@@ -19,9 +21,9 @@ from leanset.scores import METHODS
 from leanset.training.models import build_model, is_normalised
 from leanset.training.recipe import Recipe
 
-LEANSET, PAPER, UNIFORM = "leanset", "paper", "random"
+LEANSET, BALANCED, PAPER, UNIFORM = "leanset", "balanced", "paper", "random"  # balanced: leanset without coverage
 STRATIFIED = "stratified-random"  # what every method is held against
-SELECTORS = (LEANSET, PAPER, *METHODS)
+SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
 _SCORER_SEED = 1_000_000  # far from the seeds of jobs: no network is compared on what it chose itself
 
 
@@ -81,12 +83,13 @@ class Bench:
     def select(self, statistics: HeadStatistics, job: Job, threads: int | None) -> PruneResult:
         """Let a job's method choose. Classes keep their share, except where the method is uniform or as published."""
         inputs = inputs_from(statistics)
-        own = job.method in (LEANSET, PAPER)
+        own = job.method in (LEANSET, BALANCED, PAPER)
         settings = checked_settings(
             inputs,
             fraction=job.fraction,
             method=None if own else job.method,
             formulation=PAPER if job.method == PAPER else "newton",
+            coverage="none" if job.method == BALANCED else "auto",
             class_balance="none" if job.method == UNIFORM else None,
             seed=int(stream(job.seed, "selection").integers(2**31)),
             random_draws=self.random_draws,
@@ -106,13 +109,10 @@ def stratified_places(labels: Rows, per_class: int, seed: int = 0) -> Rows:
 
     Examples
     --------
-    >>> import numpy as np
     >>> labels = np.array([0, 1, 0, 1, 0, 1])
     >>> np.bincount(labels[stratified_places(labels, 2)]).tolist()
     [2, 2]
     """
-    import numpy as np
-
     rng, chosen = stream(seed, "subset"), []
     for c in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == c)

@@ -1,9 +1,10 @@
 """Working through the jobs of a study, alone or beside other processes."""
 
+import math
 import multiprocessing
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leanset._arrays import Rows, places_among
-from leanset._errors import LeansetError
+from leanset._errors import DivergenceError, LeansetError
 from leanset._progress import Advance, Reporter, Silent
 from leanset._threads import available_threads, thread_count
 from leanset.evaluate.bench import SELECTORS, Bench
@@ -23,6 +24,7 @@ from leanset.runs import NETWORK
 from leanset.scores import METHODS
 from leanset.training.batches import steps_of
 from leanset.training.folder import HEAD
+from leanset.training.loop import Quality
 
 _LOOK = 1.0  # seconds between two looks at the table
 _CERTIFIED = ("refit_change", "random_refit_change_mean", "newton_change", "influence_change", "head_norm")
@@ -46,7 +48,14 @@ class Study:
         """The table of jobs."""
         return JobTable(self.path)
 
-    def run(self, jobs: Sequence[Job], *, workers: int | None = None, reporter: Reporter | None = None) -> None:
+    def run(
+        self,
+        jobs: Sequence[Job],
+        *,
+        workers: int | None = None,
+        reporter: Reporter | None = None,
+        divergence_is_chance: bool = False,
+    ) -> None:
         """Finish the jobs that are not finished.
 
         Parameters
@@ -54,6 +63,8 @@ class Study:
         jobs : what to do; one seed after the other, so that early results mean something
         workers : processes to share the work between; as many as there are cores if None and there is no GPU
         reporter : told of progress
+        divergence_is_chance : count a training that diverges as one that learnt nothing, instead of stopping there; for
+            searches over networks that one recipe cannot suit all of
         """
         reporter = reporter or Silent()
         self.table.open(self.bench.identity())
@@ -71,9 +82,9 @@ class Study:
         title = f"{len(pending):,} trainings, {workers} at a time"
         with reporter.stage(title, units=len(pending), unit="trainings") as advance:
             if workers == 1:
-                self._work(pending, lambda: self._report(pending, cost, advance))
+                self._work(pending, divergence_is_chance, lambda: self._report(pending, cost, advance))
             else:
-                self._share(pending, workers, lambda: self._report(pending, cost, advance))
+                self._share(pending, workers, divergence_is_chance, lambda: self._report(pending, cost, advance))
         self._explain_failures(pending)
 
     def statistics(self, *, gradients: bool = False, reporter: Reporter | None = None) -> HeadStatistics:
@@ -95,25 +106,28 @@ class Study:
         """Return the rows of the finished jobs."""
         return [self.table.outcome(job) for job in jobs if self.table.is_finished(job)]
 
-    def _work(self, jobs: Sequence[Job], after_each: Any = lambda: None) -> None:
+    def _work(
+        self, jobs: Sequence[Job], divergence_is_chance: bool, after_each: Callable[[], None] = lambda: None
+    ) -> None:
         """Do every job that nobody else does or has done."""
         for job in jobs:
             with self.table.lock(job.key, wait=False) as mine:
                 if mine and not self.table.is_finished(job) and self.table.failure(job) is None:
                     try:
-                        self.table.finish(job, self._done(job))
+                        self.table.finish(job, self._done(job, divergence_is_chance))
                     except LeansetError as error:
                         self.table.fail(job, str(error))
                     except Exception:
                         self.table.fail(job, traceback.format_exc())
             after_each()
 
-    def _share(self, jobs: Sequence[Job], workers: int, look: Any) -> None:
+    def _share(self, jobs: Sequence[Job], workers: int, divergence_is_chance: bool, look: Callable[[], None]) -> None:
         # Fresh interpreters: a forked one would inherit torch's and numba's threads in an unusable state.
         context = multiprocessing.get_context("spawn")
         threads = max(1, available_threads() // workers)
         processes = [
-            context.Process(target=_worker, args=(self, list(jobs), threads), daemon=True) for _ in range(workers)
+            context.Process(target=_worker, args=(self, list(jobs), divergence_is_chance, threads), daemon=True)
+            for _ in range(workers)
         ]
         for process in processes:
             process.start()
@@ -126,12 +140,17 @@ class Study:
                 process.terminate()
                 process.join()
 
-    def _done(self, job: Job) -> dict[str, Any]:
+    def _done(self, job: Job, divergence_is_chance: bool) -> dict[str, Any]:
         kept, certificate = self._selection(job)
         settings = self.bench.network(job, len(kept))
         began = time.perf_counter()
         places = None if job.method == FULL else kept
-        training, quality = trained_network(self.bench.images, settings, places=places, reporter=Silent())
+        try:
+            _, quality = trained_network(self.bench.images, settings, places=places, reporter=Silent())
+        except DivergenceError:
+            if not divergence_is_chance:
+                raise
+            quality = Quality(1 / len(self.bench.images.classes), math.inf)
         assert quality is not None  # a bench has held-out images
         recipe = settings.recipe
         return {
@@ -140,7 +159,6 @@ class Study:
             "steps": recipe.epochs * len(steps_of(kept, recipe.batch_size)),
             "accuracy": quality.accuracy,
             "loss": quality.loss,
-            "train_loss": training.history[-1].loss,
             "seconds": time.perf_counter() - began,
             "threads": available_threads(),
         } | {name: certificate.get(name) for name in (*_CERTIFIED, "selection_seconds")}
@@ -184,6 +202,6 @@ def _default_workers(device: str) -> int:
     return 1 if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else available_threads()
 
 
-def _worker(study: Study, jobs: list[Job], threads: int) -> None:
+def _worker(study: Study, jobs: list[Job], divergence_is_chance: bool, threads: int) -> None:
     with thread_count(threads):
-        study._work(jobs)
+        study._work(jobs, divergence_is_chance)

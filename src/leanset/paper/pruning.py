@@ -1,16 +1,19 @@
 """Figure 1: held-out accuracy against the fraction removed, every method in one run."""
 
-import math
 from collections.abc import Sequence
 
 from leanset.evaluate.bench import LEANSET, STRATIFIED
+from leanset.evaluate.display import (
+    STRATIFIED_SHOWN,
+    accuracy_panel,
+    accuracy_table,
+    certificate_table,
+    difference_panel,
+)
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job
 from leanset.evaluate.results import SummaryRow, as_dicts, summary, verdicts
 from leanset.paper.workshop import Findings, Workshop
-from leanset.report import Curve, Panel, curves_figure
-from leanset.report.canvas import Style
-
-STRATIFIED_SHOWN = "class-stratified random"
+from leanset.report import curves_figure
 
 
 def pruning_jobs(workshop: Workshop) -> list[Job]:
@@ -54,81 +57,6 @@ def pruning(workshop: Workshop) -> Findings:
     )
 
 
-def style_of(method: str) -> Style:
-    """Return how a method is drawn."""
-    if method == LEANSET:
-        return "ours"
-    return "baseline" if method == STRATIFIED else "other"
-
-
-def accuracy_panel(title: str, rows: Sequence[SummaryRow]) -> Panel:
-    """Draw accuracy against the fraction removed, with training on everything as reference."""
-    whole = next((100 * row.accuracy for row in rows if row.method == FULL), None)
-    curves = []
-    for method in _methods(rows):
-        mine = _of(rows, method)
-        curves.append(
-            Curve(
-                method,
-                [100 * row.fraction for row in mine],
-                [100 * row.accuracy for row in mine],
-                [100 * row.low for row in mine],
-                [100 * row.high for row in mine],
-                style_of(method),
-            )
-        )
-    return Panel(title, "removed, %", "held-out accuracy, %", curves, whole, "all data")
-
-
-def difference_panel(title: str, rows: Sequence[SummaryRow]) -> Panel:
-    """Draw the paired difference to the baseline; methods that collapse leave the frame."""
-    curves = []
-    for method in _methods(rows):
-        mine = [row for row in _of(rows, method) if not math.isnan(row.against_baseline)]
-        if method == STRATIFIED or not mine:
-            continue
-        curves.append(
-            Curve(
-                method,
-                [100 * row.fraction for row in mine],
-                [100 * row.against_baseline for row in mine],
-                [100 * row.against_low for row in mine],
-                [100 * row.against_high for row in mine],
-                style_of(method),
-            )
-        )
-    return Panel(
-        title, "removed, %", "difference, points", curves, 0.0, "class-stratified random", y_limits=(-8.0, 5.0)
-    )
-
-
-def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> list[str]:
-    """Write accuracies as a Markdown table, methods down and fractions across."""
-    fractions = sorted({row.fraction for row in rows if row.method != FULL})
-    found = {(row.method, row.fraction): row for row in rows}
-    lines = [f"| {title}, accuracy % | " + " | ".join(f"{100 * f:g} % removed" for f in fractions) + " |"]
-    lines.append("|---|" + "---|" * len(fractions))
-    for row in rows:
-        if row.method == FULL:
-            lines.append(f"| all data | {_with_interval(row)} |" + " |" * (len(fractions) - 1))
-    for method in _methods(rows):
-        cells = [_with_interval(found[method, f]) if (method, f) in found else "" for f in fractions]
-        lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    return lines
-
-
-def certificate_table(rows: Sequence[SummaryRow]) -> list[str]:
-    """Write how many times the head moves less than after a random removal."""
-    fractions = sorted({row.fraction for row in rows if row.method != FULL})
-    found = {(row.method, row.fraction): row for row in rows}
-    lines = ["| change of the head, times below random | " + " | ".join(f"{100 * f:g} %" for f in fractions) + " |"]
-    lines.append("|---|" + "---|" * len(fractions))
-    for method in _methods(rows):
-        cells = [f"{found[method, f].below_random:.2g}" if (method, f) in found else "" for f in fractions]
-        lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    return lines
-
-
 def _standing(rows: Sequence[SummaryRow]) -> list[str]:
     """Say at each fraction which other method was best, and how leanset stands to it."""
     lines = []
@@ -143,16 +71,3 @@ def _standing(rows: Sequence[SummaryRow]) -> list[str]:
             f"{100 * best.accuracy:.2f}."
         )
     return lines
-
-
-def _with_interval(row: SummaryRow) -> str:
-    half = 50 * (row.high - row.low)
-    return f"{100 * row.accuracy:.1f}" if math.isnan(half) else f"{100 * row.accuracy:.1f} ± {half:.1f}"
-
-
-def _methods(rows: Sequence[SummaryRow]) -> list[str]:
-    return list(dict.fromkeys(row.method for row in rows if row.method != FULL))
-
-
-def _of(rows: Sequence[SummaryRow], method: str) -> list[SummaryRow]:
-    return sorted((row for row in rows if row.method == method), key=lambda row: row.fraction)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from leanset._errors import InputError
-from leanset.evaluate.bench import LEANSET, PAPER, STRATIFIED, UNIFORM
+from leanset.evaluate.bench import BALANCED, LEANSET, PAPER, STRATIFIED, UNIFORM
 from leanset.training.recipe import PRESETS, Recipe
 
 _PUBLISHED = (UNIFORM, "herding", "forgetting", "grand", "el2n", "influence", PAPER)  # figure 1 of the paper
@@ -23,7 +23,8 @@ class Scale:
     theory_fractions : removed in the check of the theory
     transfer_scorer, transfer_models, transfer_methods, transfer_fractions : who chooses, who is trained
     speed_epochs, speed_fractions : lengths of training, beside the recipe's, and fractions removed
-    search_designs, search_multiply_adds : how many ConvNets, and the largest that is trained; all if None
+    search_designs, search_multiply_adds, search_map_entries : how many ConvNets, and the largest that is trained, by the
+        multiplications and the activations of one image; all if None
     search_per_class, search_methods, search_epochs, search_whole_epochs, search_seeds : the proxy set, and the trainings
     noise_methods, noise_fractions : with wrong labels
     """
@@ -31,7 +32,7 @@ class Scale:
     per_class: int | None
     scorer: str
     recipe: Recipe
-    methods: tuple[str, ...] = (STRATIFIED, *_PUBLISHED, *_MODERN, LEANSET)
+    methods: tuple[str, ...] = (STRATIFIED, *_PUBLISHED, *_MODERN, BALANCED, LEANSET)
     fractions: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8, 0.9)
     seeds: int
     step_methods: tuple[str, ...]
@@ -45,6 +46,7 @@ class Scale:
     speed_fractions: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8)
     search_designs: int | None
     search_multiply_adds: int | None
+    search_map_entries: int | None
     search_per_class: int = 100
     search_methods: tuple[str, ...] = (UNIFORM, "herding", "forgetting", LEANSET)
     search_epochs: int
@@ -66,10 +68,11 @@ _CPU = Scale(
     transfer_models=("lenet", "resnet8"),
     transfer_fractions=(0.4, 0.8),
     speed_epochs=(3, 5),
-    search_designs=24,
-    search_multiply_adds=12_000_000,
-    search_epochs=20,
-    search_whole_epochs=5,
+    search_designs=20,
+    search_multiply_adds=15_000_000,
+    search_map_entries=90_000,
+    search_epochs=10,
+    search_whole_epochs=3,
     noise_fractions=(0.4,),
 )
 _AS_PUBLISHED = Scale(
@@ -85,6 +88,7 @@ _AS_PUBLISHED = Scale(
     speed_epochs=(25, 50, 100),
     search_designs=None,
     search_multiply_adds=None,
+    search_map_entries=None,
     search_epochs=100,
     search_whole_epochs=100,
     noise_fractions=(0.2, 0.4, 0.6, 0.8),

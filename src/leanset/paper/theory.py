@@ -7,8 +7,7 @@ here from data; these functions only lay such rows side by side.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from scipy.stats import linregress
 
@@ -144,19 +143,6 @@ def agreement(rows: Iterable[TheoryRow]) -> list[Agreement]:
         for rule in gaps
         if reference in gaps and rule not in (reference, RETRAINING)
     ]
-
-
-def theory_table(rows: Iterable[TheoryRow]) -> dict[str, list[Any]]:
-    """Return the rows as columns, ready for CSV or Parquet.
-
-    Examples
-    --------
-    >>> table = theory_table([retraining_row("random", 0.4, 7, pruned_loss=0.75, full_loss=0.5)])
-    >>> table["seed"], table["gap"]
-    ([7], [0.25])
-    """
-    held = list(rows)
-    return {field.name: [getattr(row, field.name) for row in held] for field in fields(TheoryRow)}
 
 
 def _distinct(rows: Iterable[TheoryRow]) -> list[TheoryRow]:

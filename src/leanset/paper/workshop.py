@@ -17,6 +17,7 @@ from leanset.paper.scale import Scale
 from leanset.report import save_figure
 from leanset.report.machine import load, machine
 from leanset.runs import Folder
+from leanset.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,17 +59,28 @@ class Workshop:
         """The seeds of repeated trainings."""
         return range(self.scale.seeds if self.seeds is None else self.seeds)
 
-    def study(self, scorer: str | None = None, images: Images | None = None, name: str = "") -> Study:
-        """Return the table of trainings for a scorer and a data set; `name` tells data sets apart."""
+    def study(
+        self,
+        scorer: str | None = None,
+        images: Images | None = None,
+        recipe: Recipe | None = None,
+        name: str = "",
+    ) -> Study:
+        """Return the table of trainings for a scorer, a data set and a recipe; `name` tells the latter two apart."""
         scorer = scorer or self.scale.scorer
         bench = Bench(
-            images=images or self.images, scorer=scorer, scorer_recipe=self.scale.recipe, recipe=self.scale.recipe
+            images=images or self.images,
+            scorer=scorer,
+            scorer_recipe=self.scale.recipe,
+            recipe=recipe or self.scale.recipe,
         )
         return Study(bench, self.out / "tables" / (f"{scorer}-{name}" if name else scorer))
 
-    def finished(self, study: Study, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    def finished(
+        self, study: Study, jobs: Sequence[Job], *, divergence_is_chance: bool = False
+    ) -> list[dict[str, Any]]:
         """Finish the jobs and return their rows."""
-        study.run(jobs, workers=self.workers, reporter=self.reporter)
+        study.run(jobs, workers=self.workers, reporter=self.reporter, divergence_is_chance=divergence_is_chance)
         return study.outcomes(jobs)
 
 
