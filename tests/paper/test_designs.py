@@ -58,6 +58,13 @@ def test_costly_designs_are_left_out_and_all_others_can_come():
     assert sampled_designs(len(affordable), most_multiply_adds=most, channels=1, image_size=28) == everything
 
 
+def test_both_limits_hold_together():
+    limited = sampled_designs(most_multiply_adds=15_000_000, most_map_entries=90_000)
+    one, other = sampled_designs(most_multiply_adds=15_000_000), sampled_designs(most_map_entries=90_000)
+    assert set(limited) == set(one) & set(other) < set(one)
+    assert all(design.map_entries(32) <= 90_000 for design in other)
+
+
 def test_no_count_and_a_great_one_give_the_whole_space():
     assert sampled_designs() == sampled_designs(10_000) == tuple(CONVNETS.values())
 
@@ -75,3 +82,7 @@ def test_impossible_samples_are_refused():
     assert sampled_designs(most_multiply_adds=cheapest)
     with pytest.raises(InputError, match=f"most_multiply_adds={cheapest - 1}.*{cheapest:,}"):
         sampled_designs(most_multiply_adds=cheapest - 1)
+    fewest = min(design.map_entries(32) for design in CONVNETS.values())
+    assert sampled_designs(most_map_entries=fewest)
+    with pytest.raises(InputError, match=f"most_map_entries={fewest - 1}.*{fewest:,}"):
+        sampled_designs(most_map_entries=fewest - 1)

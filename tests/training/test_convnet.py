@@ -57,10 +57,11 @@ def test_parameters_follow_the_formula(design, channels, size):
 @pytest.mark.parametrize("design", SPREAD, ids=lambda design: design.name)
 @pytest.mark.parametrize(("channels", "size"), IMAGES)
 def test_logits_have_their_shape_and_multiplications_are_those_that_happen(design, channels, size):
-    counted = []
+    counted, entries = [], []
 
     def count(layer, inputs, output):
         _, outputs, height, width = output.shape
+        entries.append(output[0].numel())
         counted.append(layer.in_channels * outputs * layer.kernel_size[0] * layer.kernel_size[1] * height * width)
 
     model = ConvNet(design, 7, channels, size).eval()
@@ -70,6 +71,7 @@ def test_logits_have_their_shape_and_multiplications_are_those_that_happen(desig
     with torch.inference_mode():
         assert model(torch.zeros(2, channels, size, size)).shape == (2, 7)
     assert sum(counted) == design.multiply_adds(channels, size)
+    assert sum(entries) == design.map_entries(size)
 
 
 @pytest.mark.parametrize("pooling", POOLINGS)

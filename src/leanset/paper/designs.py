@@ -11,6 +11,7 @@ def sampled_designs(
     count: int | None = None,
     *,
     most_multiply_adds: int | None = None,
+    most_map_entries: int | None = None,
     channels: int = 3,
     image_size: int = 32,
     seed: int = 0,
@@ -25,9 +26,10 @@ def sampled_designs(
     Parameters
     ----------
     count : how many; all, in the order of the search space, if None or more than there are
-    most_multiply_adds : leave out designs whose convolutions take more multiplications for one image
-        (`ConvNetDesign.multiply_adds`), which differ by a factor of two thousand: more than a processor can afford
-    channels, image_size : of the images, which the multiplications depend on
+    most_multiply_adds, most_map_entries : leave out designs whose convolutions take more multiplications or put out more
+        numbers for one image (methods of `ConvNetDesign`); the multiplications differ by a factor of two thousand, more
+        than a processor can afford, and its time goes with the numbers put out
+    channels, image_size : of the images, which both depend on
     seed : of the draw
 
     Examples
@@ -41,7 +43,18 @@ def sampled_designs(
     """
     if count is not None and count < 1:
         raise InputError(f"`sampled_designs(count={count})` must be at least 1, or None for all.")
-    left = _affordable(most_multiply_adds, channels, image_size)
+    left = [
+        design
+        for design in CONVNETS.values()
+        if (most_multiply_adds is None or design.multiply_adds(channels, image_size) <= most_multiply_adds)
+        and (most_map_entries is None or design.map_entries(image_size) <= most_map_entries)
+    ]
+    if not left:
+        cheapest = next(iter(CONVNETS.values()))  # the first has the least of every choice
+        raise InputError(
+            f"`most_multiply_adds={most_multiply_adds}` and `most_map_entries={most_map_entries}` leave no design: the "
+            f"cheapest takes {cheapest.multiply_adds(channels, image_size):,} and {cheapest.map_entries(image_size):,}."
+        )
     if count is None or count >= len(left):
         return tuple(left)
     rng = stream(seed, "designs")
@@ -57,19 +70,6 @@ def sampled_designs(
         for choice in _choices(design):
             seen[choice] = seen.get(choice, 0) + 1
     return tuple(drawn)
-
-
-def _affordable(most: int | None, channels: int, image_size: int) -> list[ConvNetDesign]:
-    designs = list(CONVNETS.values())
-    if most is None:
-        return designs
-    costs = [design.multiply_adds(channels, image_size) for design in designs]
-    if min(costs) > most:
-        raise InputError(
-            f"`most_multiply_adds={most}` leaves no design: the cheapest takes {min(costs):,} on {channels} × {image_size} × "
-            f"{image_size} pixels."
-        )
-    return [design for design, cost in zip(designs, costs, strict=True) if cost <= most]
 
 
 def _choices(design: ConvNetDesign) -> list[tuple[str, object]]:

@@ -61,21 +61,33 @@ class ConvNetDesign:
         return CONVNETS[name]
 
     def multiply_adds(self, channels: int, image_size: int) -> int:
-        """Return the multiplications of the convolutions for one image, most of what its training costs.
-
-        A wide network without pooling costs more than they tell: its large maps have to be moved through memory.
+        """Return the multiplications of the convolutions for one image, which is what they cost on a GPU.
 
         Examples
         --------
         >>> ConvNetDesign(1, 32, "relu", "none", "none").multiply_adds(3, 32) == 3 * 32 * 9 * 32 * 32
         True
         """
-        side, inputs, total = image_size, channels, 0
-        for _ in range(self.depth):
-            total += inputs * self.width * 9 * side * side
-            inputs = self.width
-            side = side if self.pooling == "none" else max(1, side // 2)
-        return total
+        inputs = (channels, *[self.width] * (self.depth - 1))
+        sides = self._sides(image_size)
+        return sum(each * self.width * 9 * side * side for each, side in zip(inputs, sides, strict=True))
+
+    def map_entries(self, image_size: int) -> int:
+        """Return the numbers that the convolutions put out for one image.
+
+        They tell what training costs on a processor better than the multiplications do: a shallow wide network
+        multiplies little and still has large maps to move through memory.
+
+        Examples
+        --------
+        >>> ConvNetDesign(2, 32, "relu", "none", "max").map_entries(32) == 32 * (32 * 32 + 16 * 16)
+        True
+        """
+        return sum(self.width * side * side for side in self._sides(image_size))
+
+    def _sides(self, image_size: int) -> list[int]:
+        """Return the pixels of a side that each convolution sees."""
+        return [image_size if self.pooling == "none" else max(1, image_size >> nth) for nth in range(self.depth)]
 
 
 CONVNETS = {
