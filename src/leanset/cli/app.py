@@ -12,8 +12,10 @@ import typer
 from leanset import __version__, load
 from leanset._errors import InputError
 from leanset.cli import show
+from leanset.cli.compare import compare
 from leanset.cli.demo import run_demo
 from leanset.cli.guard import guarded
+from leanset.cli.paper import paper
 from leanset.cli.prune import prune
 from leanset.cli.sources import examples_of_run
 from leanset.cli.train import train
@@ -29,6 +31,8 @@ app = typer.Typer(
 
 app.command()(prune)
 app.command()(train)
+app.command()(compare)
+app.command()(paper)
 
 
 @app.command()

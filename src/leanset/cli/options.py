@@ -53,6 +53,12 @@ Standardize = Annotated[
 Balance = Annotated[str | None, typer.Option(help="proportional, none, or the least number of each class to keep.")]
 Pinned = Annotated[Path | None, typer.Option(help="Text file with the row numbers that must stay, one a line.")]
 Formulation = Annotated[str, typer.Option(help="newton, or paper (as published).")]
+Coverage = Annotated[
+    str,
+    typer.Option(
+        help="auto: leanset keeps some of every difficulty where a training tells it (images); none: it does not."
+    ),
+]
 Inverse = Annotated[str | None, typer.Option(help="cholesky, cg, lissa or kronecker; chosen for you if not given.")]
 Solver = Annotated[str | None, typer.Option(help="adaptive, annealing (the paper's) or exhaustive.")]
 Seconds = Annotated[float | None, typer.Option(help="Time for each search, instead of a number of proposals.")]

@@ -1,6 +1,7 @@
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
@@ -14,6 +15,9 @@ from leanset.certify import Check
 from leanset.pipeline.estimate import Estimate
 from leanset.report import frontier_figure, influence_figure, summary_rows
 from leanset.training.history import EpochLog
+
+if TYPE_CHECKING:
+    from leanset.evaluate.results import SummaryRow
 
 OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
@@ -48,6 +52,29 @@ def show_training(history: tuple[EpochLog, ...], accuracy: float | None, folder:
     OUT.print(
         f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]"
     )
+
+
+def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folder: str) -> None:
+    """Print accuracies, one table for each network and protocol, then the verdicts."""
+    from leanset.evaluate.compare import parts_of
+    from leanset.evaluate.job import FULL
+
+    for title, part in parts_of(rows):
+        fractions = sorted({row.fraction for row in part if row.method != FULL})
+        found = {(row.method, row.fraction): row for row in part}
+        table = Table(box=box.SIMPLE, title=f"{title}: held-out accuracy, %", title_justify="left", pad_edge=False)
+        table.add_column("removed", style="bold")
+        for fraction in fractions:
+            table.add_column(f"{100 * fraction:g} %", justify="right")
+        if (FULL, 0.0) in found:
+            table.add_row("all data", *[f"{100 * found[FULL, 0.0].accuracy:.2f}"] * len(fractions), style="dim")
+        for method in dict.fromkeys(row.method for row in part if row.method != FULL):
+            cells = [found.get((method, fraction)) for fraction in fractions]
+            table.add_row(method, *("" if cell is None else f"{100 * cell.accuracy:.2f}" for cell in cells))
+        OUT.print(table)
+    for line in verdicts:
+        OUT.print(line, markup=False)
+    OUT.print(f"Saved in {escape(folder)}")
 
 
 def warn(message: str) -> None:

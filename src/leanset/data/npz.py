@@ -1,10 +1,11 @@
 import os
 import zipfile
 import zlib
+from collections.abc import Iterable
 
 import numpy as np
 
-from leanset._arrays import AnyArray
+from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError
 from leanset.data.examples import Examples, checked_examples
 from leanset.data.images import Images, PixelArray
@@ -30,6 +31,27 @@ def read_npz(path: str | os.PathLike[str]) -> Examples:
     2
     """
     return _examples(os.fspath(path), _arrays_in(os.fspath(path)))
+
+
+def read_labels(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, Rows]:
+    """Read further labels of the same examples, as codes, from an npz file of one array for each kind.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "noisy.npz")
+    ...     np.savez(path, worse=np.int8([0, 1, 1]))
+    ...     read_labels(path, ["worse"])["worse"].tolist()
+    [0, 1, 1]
+    """
+    arrays = _arrays_in(os.fspath(path))
+    for name in names:
+        if name not in arrays:
+            raise InputError(f"{os.fspath(path)}: has no {name!r}; it holds {', '.join(sorted(arrays))}.")
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
+            raise InputError(f"{os.fspath(path)}: {name!r} must be a list of whole numbers, one an example.")
+    return {name: arrays[name].astype(np.int64) for name in names}
 
 
 def read_npz_source(path: str, reading: Reading) -> Images | Examples:

@@ -120,3 +120,24 @@ def stratified_places(labels: Rows, per_class: int, seed: int = 0) -> Rows:
             raise InputError(f"class {c} has {len(members):,} examples; {per_class:,} of each class were asked for.")
         chosen.append(rng.permutation(members)[:per_class])
     return np.sort(np.concatenate(chosen))
+
+
+def with_held_out(images: Images, share: float, seed: int = 0) -> Images:
+    """Return images that have held-out ones: their own, or a share of each class set aside.
+
+    Examples
+    --------
+    >>> two = Images(np.zeros((10, 3, 4, 4), np.uint8), np.arange(10) % 2, ("cat", "dog"))
+    >>> split = with_held_out(two, 0.2)
+    >>> len(split), np.bincount(split.held_out.labels).tolist()
+    (8, [1, 1])
+    """
+    if images.held_out is not None:
+        return images
+    if not 0 < share < 1:
+        raise InputError(f"the share of held-out images, {share}, must lie in (0, 1).")
+    rng, aside = stream(seed, "held out"), np.zeros(len(images), dtype=bool)
+    for c in range(len(images.classes)):
+        members = rng.permutation(np.flatnonzero(images.labels == c))
+        aside[members[: max(1, round(share * len(members)))]] = True
+    return replace(images.take(np.flatnonzero(~aside)), held_out=images.take(np.flatnonzero(aside)))

@@ -31,7 +31,8 @@ class Workshop:
     ----------
     source : the data, all of it
     scale : how large
-    out : folder; `out/tables/` holds the finished trainings, `out/<experiment>/` what was found
+    out : folder; `out/<experiment>/` holds what was found
+    work : folder of the finished trainings
     command : what the user typed, for the record
     seeds : trainings of each kind; the scale's if None
     workers : processes
@@ -41,6 +42,7 @@ class Workshop:
     source: Images
     scale: Scale
     out: Path
+    work: Path
     command: str
     reporter: Reporter
     seeds: int | None = None
@@ -74,7 +76,7 @@ class Workshop:
             scorer_recipe=self.scale.recipe,
             recipe=recipe or self.scale.recipe,
         )
-        return Study(bench, self.out / "tables" / (f"{scorer}-{name}" if name else scorer))
+        return Study(bench, self.work / (f"{scorer}-{name}" if name else scorer))
 
     def finished(
         self, study: Study, jobs: Sequence[Job], *, divergence_is_chance: bool = False

@@ -1,0 +1,113 @@
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leanset._errors import InputError, missing_extra
+from leanset._progress import reporter_for
+from leanset._threads import thread_count
+from leanset.cli import options, show
+from leanset.cli.compare import Workers, words
+from leanset.cli.guard import guarded
+from leanset.cli.sources import opened
+from leanset.data import Images, read_labels
+
+EXPERIMENTS = ("theory", "pruning", "transfer", "speed", "nas", "noise")
+_USUAL = {  # where the sets of the paper lie when their archives were unpacked into ./data
+    "cifar10:data/cifar-10-batches-py",
+    "cifar100:data/cifar-100-python",
+    "tiny-imagenet:data/tiny-imagenet-200",
+}
+
+Experiment = Annotated[
+    str,
+    typer.Argument(
+        help="theory (figure 2), pruning (figure 1), transfer (figure 3), speed (figure 4), nas (table 1), noise (wrong "
+        "labels), or all of them."
+    ),
+]
+Data = Annotated[
+    list[str] | None,
+    typer.Option(help="cifar10:DIR and the like; may be given several times. What lies in ./data if not given."),
+]
+ScaleName = Annotated[str, typer.Option(help="cpu: about an hour each on two cores; paper: as published, for a GPU.")]
+PaperOut = Annotated[Path, typer.Option("--out", help="Folder for tables, figures and records.")]
+Work = Annotated[
+    Path | None,
+    typer.Option(help="Folder of the trainings, to resume from; OUT/tables if not given.", show_default=False),
+]
+Seeds = Annotated[int | None, typer.Option(help="Trainings of each kind; the scale's own if not given.")]
+Labels = Annotated[
+    Path | None,
+    typer.Option(help="For noise: npz file of noisy labels, one array each, e.g. those of CIFAR-10N."),
+]
+LabelNames = Annotated[str, typer.Option(help="For noise: which arrays of the file, with commas between.")]
+
+
+@guarded
+def paper(
+    experiment: Experiment,
+    data: Data = None,
+    scale: ScaleName = "cpu",
+    out: PaperOut = Path("leanset-paper"),
+    work: Work = None,
+    seeds: Seeds = None,
+    noisy_labels: Labels = None,
+    noisy_names: LabelNames = "worse_label,aggre_label",
+    workers: Workers = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Repeat the paper's experiments, each with its tables, figures and record."""
+    if experiment not in (*EXPERIMENTS, "all"):
+        raise InputError(f"experiment {experiment!r} is unknown; choose from {', '.join(EXPERIMENTS)} or all.")
+    if experiment == "noise" and noisy_labels is None:
+        raise InputError("noise needs wrong labels: give --noisy-labels FILE.npz.")
+    try:
+        from leanset.paper.experiments import run_experiment
+        from leanset.paper.scale import scale_named
+        from leanset.paper.workshop import Workshop
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise missing_extra("Training a network", "torch") from None
+    size = scale_named(scale)
+    chosen = [name for name in EXPERIMENTS if experiment in (name, "all") and (name != "noise" or noisy_labels)]
+    sources = data or _found()
+    for source in sources:
+        images = opened(source, threads=threads, progress=False if quiet else None)
+        if not isinstance(images, Images):
+            raise InputError(f"{source}: holds features; the paper's experiments train networks on images.")
+        kind = source.partition(":")[0]
+        folder = out if len(sources) == 1 else out / kind
+        with thread_count(threads), reporter_for(False if quiet else None) as reporter:
+            for name in chosen:
+                workshop = Workshop(
+                    source=images,
+                    scale=size,
+                    out=folder,
+                    work=(work or out / "tables") / kind,
+                    command=_command(name, kind, scale, seeds),
+                    reporter=reporter,
+                    seeds=seeds,
+                    workers=workers,
+                )
+                labels = read_labels(noisy_labels, words(noisy_names)) if noisy_labels and name == "noise" else {}
+                written = run_experiment(name, workshop, labels)
+                if not quiet:
+                    show.OUT.print(f"{name}: {written}", markup=False)
+
+
+def _found() -> list[str]:
+    found = [source for source in sorted(_USUAL) if Path(source.partition(":")[2]).is_dir()]
+    if not found:
+        raise InputError(
+            f"no data: give --data cifar10:DIR, or unpack a set so that one of {', '.join(sorted(_USUAL))} is there."
+        )
+    return found
+
+
+def _command(experiment: str, kind: str, scale: str, seeds: int | None) -> str:
+    """Return the command for the record, without the paths of this machine."""
+    noise = " --noisy-labels FILE" if experiment == "noise" else ""
+    return f"leanset paper {experiment} --data {kind}:DIR --scale {scale}{f' --seeds {seeds}' if seeds else ''}{noise}"
