@@ -59,3 +59,17 @@ def rank_within(groups: Rows) -> Rows:
     rank = np.empty(len(groups), dtype=np.int64)
     rank[by_group] = np.arange(len(groups)) - (np.cumsum(sizes) - sizes)[groups[by_group]]
     return rank
+
+
+def quantile_bins(values: Vector, groups: Rows, bins: int) -> Rows:
+    """Cut each group into bins of nearly equal size by value, and number all of them from 0.
+
+    Examples
+    --------
+    >>> quantile_bins(np.array([5.0, 1.0, 2.0, 9.0]), np.array([0, 0, 1, 1]), 2)
+    array([1, 0, 2, 3])
+    """
+    ascending = np.argsort(values, kind="stable")
+    rank = np.empty(len(values), dtype=np.int64)
+    rank[ascending] = rank_within(groups[ascending])
+    return groups * bins + rank * bins // np.bincount(groups)[groups]

@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, Vector
+from leanset._arrays import Mask, Rows, Vector, quantile_bins
 from leanset._progress import part_of
 from leanset._rng import stream
 from leanset.certify import Measurement, refit
@@ -220,8 +220,9 @@ class NewtonFormulation(Annealed):
         ground = self.ground
         if ground.settings.coverage is None:
             return self.start(count), None
-        rng = stream(ground.settings.seed, "start", count)
-        return ground.settings.coverage.start(self._difficulty, ground.constraints, count, rng)
+        coverage, rng = ground.settings.coverage, stream(ground.settings.seed, "start", count)
+        removed, cells = coverage.start(self._difficulty, ground.constraints, count, rng)
+        return removed, quantile_bins(self.norms, cells, coverage.weights)
 
     @cached_property
     def _difficulty(self) -> Vector:

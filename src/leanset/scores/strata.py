@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from leanset._arrays import Rows, Vector, rank_within
+from leanset._arrays import Rows, Vector, rank_within, rounded_shares
 from leanset.scores.contract import ascending
 
 
@@ -36,7 +36,7 @@ def stratum_of(difficulty: Vector, strata: int) -> Rows:
 
 
 def covering_order(
-    difficulty: Vector, count: int, cut: float, strata: int, rng: np.random.Generator
+    difficulty: Vector, count: int, cut: float, strata: int, rng: np.random.Generator, evenness: float = 1.0
 ) -> tuple[Rows, Rows]:
     """Return all rows, the first to go first, and their strata: the first `count` leave the rest covered.
 
@@ -46,6 +46,7 @@ def covering_order(
     count : how many will go
     cut : share of hardest rows that go first, never more than `count`; they form a last stratum of their own
     strata : number of strata of the others, out of which rows go at random
+    evenness : how what stays is shared out over the strata: 1 evenly, 0 in proportion to their sizes
 
     Examples
     --------
@@ -58,7 +59,12 @@ def covering_order(
     hardest, rest = easiest_first[staying:], easiest_first[:staying]
     stratum = np.full(n, strata, dtype=np.int64)
     stratum[rest] = stratum_of(difficulty[rest], strata)
-    budgets = stratum_budgets(np.bincount(stratum[rest], minlength=strata), n - count)
+    sizes, keep = np.bincount(stratum[rest], minlength=strata), n - count
+    budgets = stratum_budgets(sizes, keep)
+    if evenness < 1:
+        # Between two shares that both fit, and that both sum to `keep`, so this one does too.
+        proportional = sizes * (keep / max(len(rest), 1))
+        budgets = rounded_shares(evenness * budgets + (1 - evenness) * proportional, keep)
     shuffled = rng.permutation(rest)
     leaves = rank_within(stratum[shuffled]) >= budgets[stratum[shuffled]]
     return np.concatenate([hardest[::-1], shuffled[leaves], shuffled[~leaves]]), stratum
