@@ -1,5 +1,6 @@
 """What the jobs of a study have in common: the data, the network that methods look at, and how networks are trained."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from leanset._errors import InputError
 from leanset._rng import stream
 from leanset._version import __version__
 from leanset.data import Images
-from leanset.evaluate.job import Job, epochs_of
+from leanset.evaluate.job import Job, checked_protocol, epochs_of
 from leanset.head.statistics import HeadStatistics
 from leanset.pipeline.inputs import inputs_from
 from leanset.pipeline.network import NetworkSettings
@@ -18,6 +19,7 @@ from leanset.pipeline.result import PruneResult
 from leanset.pipeline.run import prune_inputs
 from leanset.pipeline.settings import checked_settings
 from leanset.scores import METHODS
+from leanset.training.devices import fabric_for
 from leanset.training.models import build_model, is_normalised
 from leanset.training.recipe import Recipe
 
@@ -80,6 +82,14 @@ class Bench:
             model=job.model, recipe=replace(recipe, epochs=epochs), seed=job.seed, device=self.device
         )
 
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Raise if the device, or a network or a protocol of some jobs, is unknown."""
+        fabric_for(self.device)
+        for model in dict.fromkeys(job.model for job in jobs):
+            self._bearable(model, self.recipe)
+        for job in jobs:
+            checked_protocol(job.protocol)
+
     def select(self, statistics: HeadStatistics, job: Job, threads: int | None) -> PruneResult:
         """Let a job's method choose. Classes keep their share, except where the method is uniform or as published."""
         inputs = inputs_from(statistics)
@@ -125,6 +135,8 @@ def stratified_places(labels: Rows, per_class: int, seed: int = 0) -> Rows:
 def with_held_out(images: Images, share: float, seed: int = 0) -> Images:
     """Return images that have held-out ones: their own, or a share of each class set aside.
 
+    At least one of a class is set aside and at least one stays; a class of one image stays.
+
     Examples
     --------
     >>> two = Images(np.zeros((10, 3, 4, 4), np.uint8), np.arange(10) % 2, ("cat", "dog"))
@@ -139,5 +151,5 @@ def with_held_out(images: Images, share: float, seed: int = 0) -> Images:
     rng, aside = stream(seed, "held out"), np.zeros(len(images), dtype=bool)
     for c in range(len(images.classes)):
         members = rng.permutation(np.flatnonzero(images.labels == c))
-        aside[members[: max(1, round(share * len(members)))]] = True
+        aside[members[: min(max(1, round(share * len(members))), len(members) - 1)]] = True
     return replace(images.take(np.flatnonzero(~aside)), held_out=images.take(np.flatnonzero(aside)))

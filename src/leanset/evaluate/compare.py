@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from leanset._errors import InputError
+from leanset._errors import InputError, RunFolderError
 from leanset._progress import Reporter
 from leanset.evaluate.bench import SELECTORS, STRATIFIED, Bench
 from leanset.evaluate.display import (
@@ -61,7 +61,9 @@ class Question:
             checked_protocol(protocol)
         if not self.protocols:
             raise InputError("at least one protocol is needed.")
-        object.__setattr__(self, "methods", tuple(dict.fromkeys((STRATIFIED, *self.methods))))
+        object.__setattr__(self, "methods", (STRATIFIED, *self.methods))
+        for name in ("methods", "fractions", "models", "protocols"):  # what is named twice is done once
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
 
     def jobs(self, scorer: str) -> list[Job]:
         """Return the trainings that answer it; on everything, equal steps are equal epochs."""
@@ -103,6 +105,8 @@ def compare(bench: Bench, question: Question, out: Path, *, workers: int | None,
     workers : processes; as many as cores if None
     reporter : told of progress
     """
+    if (out.is_dir() and any(out.iterdir())) and not (out / TABLE).is_dir():
+        raise RunFolderError(f"{out}: is in use for something else; choose an empty or new output folder.")
     study, jobs = Study(bench, out / TABLE), question.jobs(bench.scorer)
     study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)

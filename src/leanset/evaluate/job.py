@@ -40,12 +40,14 @@ class Job:
     @property
     def key(self) -> str:
         """A name for files."""
-        return f"{self.method}-{self.fraction:g}-s{self.seed}-{self.model}-{self.protocol}"
+        return f"{self.selection}-{self.model}-{self.protocol}"
 
     @property
     def selection(self) -> str:
         """A name for the selection, which jobs that differ in network or protocol have in common."""
-        return f"{self.method}-{self.fraction:g}-s{self.seed}"
+        short = f"{self.fraction:g}"
+        exact = short if float(short) == self.fraction else repr(self.fraction)
+        return f"{self.method}-{exact}-s{self.seed}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -61,6 +63,6 @@ def checked_protocol(protocol: str) -> str:
 
 def epochs_of(protocol: str, epochs: int, kept: int, n: int) -> int:
     """Return how many passes over `kept` of `n` examples a protocol asks for, the whole set being given `epochs`."""
-    if match := _SET_EPOCHS.fullmatch(protocol):
+    if match := _SET_EPOCHS.fullmatch(checked_protocol(protocol)):
         return int(match[1])
     return epochs if protocol == EQUAL_EPOCHS else max(1, round(epochs * n / kept))

@@ -25,6 +25,7 @@ class SummaryRow:
     model, protocol, fraction, method, seeds : what
     accuracy, low, high : held-out accuracy, mean over seeds with its 95 % interval
     against_baseline, against_low, against_high, p_value : mean difference to the baseline over the seeds both have
+    common_seeds : how many these are
     p_adjusted : Holm's correction for all comparisons of the table
     against_full : mean difference to training on everything with the same seed
     below_random : how many times smaller the measured change of the head is than a random removal's
@@ -43,6 +44,7 @@ class SummaryRow:
     against_low: float
     against_high: float
     p_value: float
+    common_seeds: int
     p_adjusted: float
     against_full: float
     below_random: float
@@ -90,6 +92,7 @@ def summary(outcomes: Sequence[Outcome], baseline: str) -> list[SummaryRow]:
                 against_low=against.difference.low,
                 against_high=against.difference.high,
                 p_value=math.nan if method == baseline else against.p_value,
+                common_seeds=against.difference.n,
                 p_adjusted=math.nan,
                 against_full=whole.difference.mean,
                 below_random=sum(ratios) / len(ratios),
@@ -116,7 +119,7 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
     for row in rows:
         if row.method in (baseline, FULL) or math.isnan(row.against_baseline):
             continue
-        difference = Interval(row.against_baseline, row.against_low, row.against_high, row.seeds)
+        difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
         words = verdict(row.method, shown, row.fraction, Comparison(difference, row.p_value))
         said.append(f"{row.model}, {row.protocol.replace('-', ' ')}: {words}")
     return said

@@ -19,6 +19,7 @@ from leanset.runs import Folder, explained, in_words
 
 BENCH = "bench.json"
 _JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
+_OPENING = "bench"  # name of a lock
 
 
 class JobTable:
@@ -35,20 +36,23 @@ class JobTable:
 
     def open(self, identity: dict[str, Any]) -> None:
         """Take the folder for a bench, or raise if it belongs to another one."""
-        if self._files.has(BENCH):
-            known = self._files.read_json(BENCH)
-            given = json.loads(json.dumps(identity))
-            changed = sorted(key for key in given.keys() | known.keys() if given.get(key) != known.get(key))
-            if changed:
-                raise RunFolderError(
-                    f"{self.path}: holds jobs with other {in_words(changed)}; choose another output folder."
-                )
-        else:
-            if self.path.is_dir() and any(self.path.iterdir()):
+        # Looked through before `bench.json` is looked for: what others write here, they write after that.
+        foreign = self.path.is_dir() and any(map(_is_foreign, self.path.iterdir()))
+        if not self._files.has(BENCH):
+            if foreign:
                 raise RunFolderError(
                     f"{self.path}: is in use for something else; choose an empty or new output folder."
                 )
-            self._files.write_json(BENCH, identity)
+            with self.lock(_OPENING, wait=True):
+                if not self._files.has(BENCH):
+                    self._files.write_json(BENCH, identity)
+        known = self._files.read_json(BENCH)
+        given = json.loads(json.dumps(identity))
+        changed = sorted(key for key in given.keys() | known.keys() if given.get(key) != known.get(key))
+        if changed:
+            raise RunFolderError(
+                f"{self.path}: holds jobs with other {in_words(changed)}; choose another output folder."
+            )
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
@@ -87,8 +91,13 @@ class JobTable:
 
     def failure(self, job: Job) -> str | None:
         """Return why a job failed, if it did."""
-        name = f"{_FAILED}/{job.key}.txt"
-        return self._files.read_text(name) if self._files.has(name) else None
+        with contextlib.suppress(FileNotFoundError):  # as it may become while we look: others forget failures
+            return (self.path / _FAILED / f"{job.key}.txt").read_text(encoding="utf-8")
+        return None
+
+    def open_jobs(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return the jobs that are neither finished nor failed."""
+        return [job for job in self.pending(jobs) if self.failure(job) is None]
 
     def forget_failures(self) -> None:
         """Let failed jobs be tried again."""
@@ -111,3 +120,8 @@ class JobTable:
         name = f"{_SELECTIONS}/{job.selection}"
         self._files.write_arrays(f"{name}.npz", kept=kept)
         self._files.write_json(f"{name}.json", certificate)
+
+
+def _is_foreign(file: Path) -> bool:
+    """Whether a file is none of those that are there before `bench.json` is."""
+    return file.name not in (BENCH, _LOCKS) and not file.name.startswith(f".{BENCH}.")

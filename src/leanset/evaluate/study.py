@@ -2,27 +2,30 @@
 
 import math
 import multiprocessing
+import signal
 import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from leanset._arrays import Rows, places_among
-from leanset._errors import DivergenceError, LeansetError
+from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._progress import Advance, Reporter, Silent
 from leanset._threads import available_threads, thread_count
 from leanset.evaluate.bench import SELECTORS, Bench
-from leanset.evaluate.job import FULL, Job
+from leanset.evaluate.job import FULL, Job, epochs_of
 from leanset.evaluate.store import JobTable
 from leanset.head.statistics import HeadStatistics
 from leanset.pipeline.network import network_statistics, trained_network
 from leanset.runs import NETWORK
 from leanset.scores import METHODS
 from leanset.training.batches import steps_of
+from leanset.training.devices import torch_threads
 from leanset.training.folder import HEAD
 from leanset.training.loop import Quality
 
@@ -56,7 +59,7 @@ class Study:
         reporter: Reporter | None = None,
         divergence_is_chance: bool = False,
     ) -> None:
-        """Finish the jobs that are not finished.
+        """Finish the jobs that are not finished; those that another process works on are waited for.
 
         Parameters
         ----------
@@ -67,9 +70,12 @@ class Study:
             searches over networks that one recipe cannot suit all of
         """
         reporter = reporter or Silent()
+        if workers is not None and workers < 1:
+            raise InputError(f"`workers={workers}` must be at least 1, or None for as many as there are cores.")
+        pending = sorted(self.table.pending(set(jobs)))
+        self.bench.check(pending)
         self.table.open(self.bench.identity())
         self.table.forget_failures()
-        pending = sorted(self.table.pending(jobs))
         if any(job.method in SELECTORS for job in pending):
             gradients = any(
                 "gradient_norm" in METHODS[job.method]().all_needs() for job in pending if job.method in METHODS
@@ -109,17 +115,28 @@ class Study:
     def _work(
         self, jobs: Sequence[Job], divergence_is_chance: bool, after_each: Callable[[], None] = lambda: None
     ) -> None:
-        """Do every job that nobody else does or has done."""
-        for job in jobs:
-            with self.table.lock(job.key, wait=False) as mine:
-                if mine and not self.table.is_finished(job) and self.table.failure(job) is None:
-                    try:
-                        self.table.finish(job, self._done(job, divergence_is_chance))
-                    except LeansetError as error:
-                        self.table.fail(job, str(error))
-                    except Exception:
-                        self.table.fail(job, traceback.format_exc())
-            after_each()
+        """Do every job that nobody else does, until all are finished or have failed.
+
+        One that another process holds is looked at again, because that process may be killed before it is done.
+        """
+        while left := self.table.open_jobs(jobs):
+            idle = True
+            for job in left:
+                with self.table.lock(job.key, wait=False) as mine:
+                    if mine and self.table.open_jobs([job]):
+                        idle = False
+                        self._attempt(job, divergence_is_chance)
+                after_each()
+            if idle:
+                time.sleep(_LOOK)
+
+    def _attempt(self, job: Job, divergence_is_chance: bool) -> None:
+        try:
+            self.table.finish(job, self._done(job, divergence_is_chance))
+        except LeansetError as error:
+            self.table.fail(job, str(error))
+        except Exception:
+            self.table.fail(job, traceback.format_exc())
 
     def _share(self, jobs: Sequence[Job], workers: int, divergence_is_chance: bool, look: Callable[[], None]) -> None:
         # Fresh interpreters: a forked one would inherit torch's and numba's threads in an unusable state.
@@ -129,16 +146,26 @@ class Study:
             context.Process(target=_worker, args=(self, list(jobs), divergence_is_chance, threads), daemon=True)
             for _ in range(workers)
         ]
-        for process in processes:
-            process.start()
+        started = []
         try:
-            while any(process.is_alive() for process in processes):
-                processes[0].join(_LOOK)
+            for process in processes:
+                process.start()
+                started.append(process)
+            while alive := [process.sentinel for process in started if process.is_alive()]:
+                wait(alive, _LOOK)
                 look()
         finally:
-            for process in processes:
+            for process in started:
                 process.terminate()
                 process.join()
+        left = self.table.open_jobs(jobs)
+        if left:
+            codes = ", ".join(str(process.exitcode) for process in started if process.exitcode)
+            raise LeansetError(
+                f"{len(left)} of {len(jobs)} trainings are not done, because worker processes ended early (exit codes "
+                f"{codes}; -9 is mostly a want of memory, which fewer workers need less of). The same command goes on "
+                f"from here. First: {left[0].key}"
+            )
 
     def _done(self, job: Job, divergence_is_chance: bool) -> dict[str, Any]:
         kept, certificate = self._selection(job)
@@ -179,8 +206,9 @@ class Study:
             return kept, result.certificate.to_dict() | seconds
 
     def _image_passes(self, job: Job) -> float:
-        kept = round((1 - job.fraction) * len(self.bench.images))
-        return kept * self.bench.network(job, kept).recipe.epochs
+        n = len(self.bench.images)
+        kept = max(1, round((1 - job.fraction) * n))
+        return kept * epochs_of(job.protocol, self.bench.recipe.epochs, kept, n)
 
     def _report(self, jobs: Sequence[Job], cost: dict[Job, float], advance: Advance) -> None:
         done = sum(cost[job] for job in jobs if self.table.is_finished(job))
@@ -199,9 +227,17 @@ class Study:
 def _default_workers(device: str) -> int:
     import torch
 
-    return 1 if device == "cuda" or (device == "auto" and torch.cuda.is_available()) else available_threads()
+    has_gpu = torch.cuda.is_available() or torch.backends.mps.is_available()
+    return 1 if device in ("cuda", "mps") or (device == "auto" and has_gpu) else available_threads()
 
 
 def _worker(study: Study, jobs: list[Job], divergence_is_chance: bool, threads: int) -> None:
-    with thread_count(threads):
-        study._work(jobs, divergence_is_chance)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; the parent ends its workers
+    with thread_count(threads), torch_threads():
+        study._work(jobs, divergence_is_chance, _stop_if_orphaned)
+
+
+def _stop_if_orphaned() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None and not parent.is_alive():
+        raise SystemExit(1)

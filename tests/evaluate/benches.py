@@ -1,0 +1,16 @@
+"""A bench whose trainings take a moment."""
+
+from dataclasses import replace
+
+from leanset.evaluate.bench import Bench
+from leanset.training.recipe import Recipe
+from tests.training.networks import striped_images
+
+RECIPE = Recipe(epochs=1, lr=0.02, batch_size=16, crop=1)
+
+
+def tiny_bench(images=None, **options):
+    """Forty-eight striped images and LeNet, for one epoch on the processor."""
+    images = images or striped_images(48, held_out=24)
+    known = Bench(images=images, scorer="lenet", scorer_recipe=RECIPE, recipe=RECIPE, random_draws=2, device="cpu")
+    return replace(known, **options)

@@ -1,0 +1,61 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from leanset import InputError
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job, checked_protocol, epochs_of
+from leanset.training.batches import steps_of
+
+FRACTIONS = (0.2, 0.25, 1e-5, 0.866666667, 0.8666666, 0.8666667)  # some of them alike to six digits
+
+
+def test_distinct_jobs_have_distinct_keys_that_are_plain_file_names():
+    parts = (range(12), FRACTIONS, ("lenet", "conv4"), (EQUAL_EPOCHS, EQUAL_STEPS, "epochs=1", "epochs=11"))
+    jobs = [Job(*values, method) for values in itertools.product(*parts) for method in (FULL, "random", "ccs")]
+    keys = {job.key for job in jobs}
+    assert len(keys) == len(jobs)
+    assert not set("".join(keys)) & set('/\\:*?"<>| ')
+
+
+def test_jobs_share_a_selection_exactly_if_only_network_and_protocol_differ():
+    one = Job(1, 0.4, "lenet", EQUAL_EPOCHS, "el2n")
+    for other in (Job(1, 0.4, "conv4", EQUAL_EPOCHS, "el2n"), Job(1, 0.4, "lenet", "epochs=2", "el2n")):
+        assert other.selection == one.selection
+    for fraction, seed, method in ((0.4000001, 1, "el2n"), (0.4, 2, "el2n"), (0.4, 1, "ccs")):
+        assert Job(seed, fraction, "lenet", EQUAL_EPOCHS, method).selection != one.selection
+
+
+def test_a_job_is_known_again_from_its_plain_values():
+    job = Job(3, 0.866666667, "lenet", EQUAL_STEPS, "ccs")
+    assert Job(**job.to_dict()) == job
+
+
+def test_jobs_are_sorted_by_seed_first():
+    jobs = [Job(seed, f, "lenet", EQUAL_EPOCHS, m) for f in (0.8, 0.2) for seed in (1, 0) for m in ("random", "ccs")]
+    assert [job.seed for job in sorted(jobs)] == [0] * 4 + [1] * 4
+
+
+@pytest.mark.parametrize(("n", "kept"), [(640, 640), (640, 384), (640, 128), (640, 32), (96, 64)])
+@pytest.mark.parametrize("epochs", [1, 7, 20])
+def test_equal_steps_are_equal_up_to_one_pass(n, kept, epochs):
+    batch = 32
+    full, given = epochs * len(steps_of(np.arange(n), batch)), epochs_of(EQUAL_STEPS, epochs, kept, n)
+    a_pass = len(steps_of(np.arange(kept), batch))
+    assert abs(given * a_pass - full) <= a_pass
+    assert abs(given * kept - epochs * n) <= kept / 2  # no number of passes comes nearer
+
+
+def test_other_protocols_name_their_epochs():
+    for kept in (10, 900):
+        assert epochs_of(EQUAL_EPOCHS, 6, kept, 1000) == 6
+        assert epochs_of("epochs=13", 6, kept, 1000) == 13
+
+
+@pytest.mark.parametrize("bad", ["", "equal", "epochs=0", "epochs=", "epochs=-2", "epochs=1.5", "epochs=2 ", "steps"])
+def test_what_is_no_protocol_is_refused_by_name(bad):
+    for read in (checked_protocol, lambda protocol: epochs_of(protocol, 6, 10, 20)):
+        with pytest.raises(InputError) as caught:
+            read(bad)
+        assert repr(bad) in str(caught.value)
+        assert "epochs=K" in str(caught.value)
