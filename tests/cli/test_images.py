@@ -64,6 +64,17 @@ def test_from_images_to_a_verified_run_and_a_network_trained_on_what_was_kept(im
     assert f"{100 * answer['held_out_accuracy']:.2f} %" in shown.stdout
 
 
+def test_the_same_command_takes_up_its_run_and_another_coverage_is_another_run(image_folder, image_run):
+    again = ("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--no-frontier", "--out", image_run)
+    made = (image_run / "certificate.json").read_bytes()
+    assert json.loads((image_run / "settings.json").read_text())["coverage"]["name"] == "Coverage"
+    call(*again, check=0)
+    call(*again, "--coverage", "auto", check=0)
+    assert (image_run / "certificate.json").read_bytes() == made
+    assert "`coverage`" in call(*again, "--coverage", "none", check=3).stderr
+    assert "must be 'auto', 'none'" in call(*again, "--coverage", "some", check=2).stderr
+
+
 def test_any_method_from_the_statistics_that_a_run_left(image_run):
     methods = [name for name in METHODS if name != "grand"]
     for name in methods[::4]:

@@ -86,12 +86,40 @@ def test_norm_is_the_formula_and_feasibility_counts_classes():
     assert not problem.feasible(np.array([False, True, True]))  # one too many
 
 
+@given(st.integers(0, 10**6))
+def test_a_set_is_feasible_if_it_removes_as_many_of_each_cell(seed):
+    rng, k = np.random.default_rng(seed), 12
+    labels, cells, removed, other = rng.integers(0, 2, k), rng.integers(0, 3, k), *(rng.random((2, k)) < 0.5)
+    problem = PruneProblem(rng.normal(size=(k, 2)).astype(np.float32), labels, removed, cells=cells)
+    permuted = removed.copy()
+    for cell in range(3):
+        permuted[cells == cell] = rng.permutation(removed[cells == cell])
+    assert problem.feasible(permuted)
+    counts = [[int(rows[cells == cell].sum()) for cell in range(3)] for rows in (other, removed)]
+    assert problem.feasible(other) == (counts[0] == counts[1])
+    assert problem.cell_counts(removed).tolist() == counts[1][: cells.max() + 1]
+
+
+def test_cells_of_several_classes_also_obey_what_classes_can_spare():
+    problem = PruneProblem(
+        np.ones((4, 1), np.float32),
+        np.array([0, 1, 0, 1]),
+        np.array([True, False, True, False]),
+        cells=np.array([0, 0, 1, 1]),
+        spare=np.array([0, 1]),
+    )
+    assert problem.feasible(np.array([False, True, True, False]))
+    assert not problem.feasible(np.array([False, True, False, True]))  # class 1 may lose one more only
+    assert not problem.feasible(np.array([False, False, True, True]))  # one of each class, but both of one cell
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         (np.float32([[np.nan]]), np.array([0]), np.array([True])),
         (np.float32([[1.0]]), np.array([0, 1]), np.array([True])),
         (np.float32([1.0]), np.array([0]), np.array([True])),
+        (np.float32([[1.0]]), np.array([0]), np.array([True]), None, np.array([0, 1])),
     ],
 )
 def test_malformed_problems_are_refused(arguments):

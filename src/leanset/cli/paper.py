@@ -11,6 +11,7 @@ from leanset.cli.compare import Workers, words
 from leanset.cli.guard import guarded
 from leanset.cli.sources import opened
 from leanset.data import Images, read_labels
+from leanset.data.sources import kind_of
 
 EXPERIMENTS = ("theory", "pruning", "transfer", "speed", "nas", "noise")
 _USUAL = {  # where the sets of the paper lie when their archives were unpacked into ./data
@@ -74,11 +75,16 @@ def paper(
     size = scale_named(scale)
     chosen = [name for name in EXPERIMENTS if experiment in (name, "all") and (name != "noise" or noisy_labels)]
     sources = data or _found()
-    for source in sources:
+    kinds = [kind_of(source) for source in sources]
+    if len(set(kinds)) < len(kinds):
+        raise InputError(
+            f"--data: {len(kinds)} sources of {len(set(kinds))} kinds; give sources of one kind an --out each."
+        )
+    labels = read_labels(noisy_labels, words(noisy_names)) if noisy_labels and "noise" in chosen else {}
+    for source, kind in zip(sources, kinds, strict=True):
         images = opened(source, threads=threads, progress=False if quiet else None)
         if not isinstance(images, Images):
             raise InputError(f"{source}: holds features; the paper's experiments train networks on images.")
-        kind = source.partition(":")[0]
         folder = out if len(sources) == 1 else out / kind
         with thread_count(threads), reporter_for(False if quiet else None) as reporter:
             for name in chosen:
@@ -92,7 +98,6 @@ def paper(
                     seeds=seeds,
                     workers=workers,
                 )
-                labels = read_labels(noisy_labels, words(noisy_names)) if noisy_labels and name == "noise" else {}
                 written = run_experiment(name, workshop, labels)
                 if not quiet:
                     show.OUT.print(f"{name}: {written}", markup=False)

@@ -122,11 +122,11 @@ def prune(
     if isinstance(data, Images):
         network = network_settings(data, seed=seed, warn=l2 is None, **network_options)
         from leanset.pipeline.network import network_statistics
-        from leanset.pipeline.rehearsal import network_estimate, rehearse
+        from leanset.pipeline.rehearsal import network_estimate, rehearsed_inputs
 
         # Whatever is wrong with the options is said now, not after an hour of training.
         decay = network.recipe.weight_decay if l2 is None else l2
-        stand_in = inputs_from(rehearse(data, network), l2=decay, standardize=bool(standardize))
+        stand_in = rehearsed_inputs(data, network, l2=decay, standardize=bool(standardize))
         settings = settings_for(stand_in)
         gradients = network.check_can_serve(settings.method)
         most = constraints_of(stand_in.examples, settings).most

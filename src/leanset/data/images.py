@@ -125,7 +125,9 @@ class Images:
         return replace(self, labels=codes.astype(np.int64), identity=self._derived("labels", codes.astype(np.int64)))
 
     def _derived(self, how: str, values: Rows) -> str:
-        return hashlib.sha256(f"{self.identity}\0{how}\0".encode() + np.ascontiguousarray(values).tobytes()).hexdigest()
+        return hashlib.sha256(
+            f"{self.identity}\0{how}\0".encode() + np.ascontiguousarray(values, np.int64).tobytes()
+        ).hexdigest()
 
     def _digest(self) -> str:
         digest = hashlib.sha256("\0".join(self.classes).encode())

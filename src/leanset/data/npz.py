@@ -15,6 +15,8 @@ from leanset.data.reading import Reading
 
 _KEYS = "`features` (or `images`), `labels` and, if wanted, both `val_features` (or `val_images`) and `val_labels`"
 
+_WANTED = ("features", "images", "labels", "val_features", "val_images", "val_labels")
+
 
 def read_npz(path: str | os.PathLike[str]) -> Examples:
     """Read examples from an npz file with the keys features, labels and optionally val_features, val_labels.
@@ -45,13 +47,15 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str,
     ...     read_labels(path, ["worse"])["worse"].tolist()
     [0, 1, 1]
     """
-    arrays = _arrays_in(os.fspath(path))
-    for name in names:
+    wanted = tuple(names)
+    arrays = _arrays_in(os.fspath(path), wanted, "one array of labels for each kind")
+    for name in wanted:
         if name not in arrays:
-            raise InputError(f"{os.fspath(path)}: has no {name!r}; it holds {', '.join(sorted(arrays))}.")
+            found = ", ".join(sorted(arrays)) or "nothing"
+            raise InputError(f"{os.fspath(path)}: has no {name!r}; it holds {found}.")
         if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
             raise InputError(f"{os.fspath(path)}: {name!r} must be a list of whole numbers, one an example.")
-    return {name: arrays[name].astype(np.int64) for name in names}
+    return {name: arrays[name].astype(np.int64) for name in wanted}
 
 
 def read_npz_source(path: str, reading: Reading) -> Images | Examples:
@@ -112,17 +116,16 @@ def _checked_keys(path: str, arrays: dict[str, AnyArray], content: str) -> tuple
     return (arrays[f"val_{content}"], arrays["val_labels"]) if "val_labels" in arrays else None
 
 
-def _arrays_in(path: str) -> dict[str, AnyArray]:
-    wanted = ("features", "images", "labels", "val_features", "val_images", "val_labels")
+def _arrays_in(path: str, wanted: tuple[str, ...] = _WANTED, content: str = _KEYS) -> dict[str, AnyArray]:
+    """Return the wanted arrays of a file; others, which are not read, as names of something empty."""
     try:
         if not zipfile.is_zipfile(path):
             with open(path, "rb"):  # a missing or unreadable file has its own, clearer message
                 pass
-            raise InputError(f"{path}: not an npz file, or a truncated one; it must hold {_KEYS}.")
+            raise InputError(f"{path}: not an npz file, or a truncated one; it must hold {content}.")
         _refuse_bomb(path)
         with np.load(path, allow_pickle=False) as archive:
-            found: dict[str, AnyArray] = {key: archive[key] for key in wanted if key in archive}
-            return found or dict.fromkeys(archive.files, np.empty(0))
+            return {key: archive[key] if key in wanted else np.empty(0) for key in archive.files}
     except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise

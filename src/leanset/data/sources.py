@@ -96,11 +96,22 @@ def open_source(
         raise InputError(f"{path}: cannot be read: {error}.") from None
 
 
+def kind_of(spec: str) -> str:
+    """Return what kind of source is named, by its first word or by the ending of a bare path; "" for neither.
+
+    Examples
+    --------
+    >>> kind_of("folder:cats.npz"), kind_of("cats.npz"), kind_of("cats")
+    ('folder', 'npz', '')
+    """
+    kind, colon, _ = spec.partition(":")
+    return kind if colon and kind in READERS else _BARE_ENDINGS.get(os.path.splitext(spec)[1], "")
+
+
 def _parsed(spec: str) -> tuple[str, str]:
     kinds = f"a source is `kind:path`, with one of the kinds {', '.join(READERS)}"
-    kind, colon, path = spec.partition(":")
-    if not colon or kind not in READERS:
-        kind, path = _BARE_ENDINGS.get(os.path.splitext(spec)[1], ""), spec
+    kind = kind_of(spec)
+    path = spec.removeprefix(f"{kind}:")
     if not kind:
         raise InputError(f"`{spec}`: {kinds}, or the path of an .npz or .parquet file.")
     path = os.path.expanduser(path)  # no shell expands the ~ of `folder:~/pictures`

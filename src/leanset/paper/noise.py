@@ -6,12 +6,13 @@ import numpy as np
 
 from leanset._arrays import Rows
 from leanset._errors import InputError
+from leanset.data import Images
 from leanset.evaluate.bench import LEANSET, STRATIFIED, stratified_places
 from leanset.evaluate.display import STRATIFIED_SHOWN, accuracy_table
 from leanset.evaluate.job import EQUAL_EPOCHS, FULL, Job
 from leanset.evaluate.results import as_dicts, summary, verdicts
 from leanset.evaluate.statistics import mean_interval
-from leanset.paper.workshop import Findings, Workshop
+from leanset.paper.workshop import ONE_BY_ONE, Findings, Workshop
 from leanset.report import Bars, bars_figure
 
 
@@ -43,15 +44,15 @@ def noise(workshop: Workshop, labels: dict[str, Rows]) -> Findings:
     kept_wrong: list[dict[str, Any]] = []
     lines, bars = [], []
     for name, noisy in labels.items():
-        if noisy.shape != source.labels.shape:
-            raise InputError(f"labels {name!r} are {len(noisy):,}, but there are {len(source):,} training images.")
+        _check(name, noisy, source)
+    for name, noisy in labels.items():
         study = workshop.study(images=source.with_labels(noisy).take(places), name=name)
         found = workshop.finished(study, jobs)
         outcomes += [{"labels": name} | row for row in found]
         wrong = noisy[places] != source.labels[places]
         rows = summary(found, STRATIFIED)
         lines += [f"## {name}: {100 * wrong.mean():.1f} % of the labels are wrong", "", *accuracy_table(rows), ""]
-        lines += [f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)] + [""]
+        lines += [f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)] + ["", ONE_BY_ONE, ""]
         shares = [
             {
                 "labels": name,
@@ -83,6 +84,13 @@ def noise(workshop: Workshop, labels: dict[str, Rows]) -> Findings:
         lines=lines,
         outcomes=outcomes,
     )
+
+
+def _check(name: str, noisy: Rows, source: Images) -> None:
+    if noisy.shape != source.labels.shape:
+        raise InputError(f"labels {name!r} are {len(noisy):,}, but there are {len(source):,} training images.")
+    if not ((noisy >= 0) & (noisy < len(source.classes))).all():
+        raise InputError(f"labels {name!r} must be whole numbers in 0..{len(source.classes) - 1}.")
 
 
 def _summaries(outcomes: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from leanset.evaluate.display import (
 )
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job
 from leanset.evaluate.results import SummaryRow, as_dicts, summary, verdicts
-from leanset.paper.workshop import Findings, Workshop
+from leanset.paper.workshop import ONE_BY_ONE, Findings, Workshop
 from leanset.report import curves_figure
 
 
@@ -43,7 +43,7 @@ def pruning(workshop: Workshop) -> Findings:
     by_steps = [row for row in rows if row.protocol == EQUAL_STEPS]
     lines += [*accuracy_table(by_steps, "Equal steps"), ""] if by_steps else []
     lines += [*_standing(by_epochs), ""]
-    lines += [f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)]
+    lines += [*(f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)), "", ONE_BY_ONE]
     return Findings(
         title="Pruning curves (figure 1 of the paper)",
         protocol=f"{scale.scorer} chooses and is trained; {len(workshop.images):,} training images, "

@@ -1,11 +1,12 @@
 """Figure 4: what accuracy a time of training buys, on all data and on less."""
 
+import math
 from collections.abc import Sequence
 
 from leanset.evaluate.bench import LEANSET
 from leanset.evaluate.job import EQUAL_EPOCHS, FULL, Job
 from leanset.evaluate.results import Outcome, as_dicts, compared, summary
-from leanset.evaluate.statistics import mean_interval
+from leanset.evaluate.statistics import Interval, mean_interval
 from leanset.paper.workshop import Findings, Workshop
 from leanset.report import Curve, Panel, curves_figure
 
@@ -49,7 +50,8 @@ def speed(workshop: Workshop) -> Findings:
         title="Training time (figure 4 of the paper)",
         protocol=f"{scale.scorer} on {len(workshop.images):,} images and on leanset's sets, {scale.recipe.epochs} epochs and "
         f"{', '.join(map(str, scale.speed_epochs))}; {len(workshop.seed_range)} seeds. Seconds are wall-clock time of one "
-        "training with testing, as many side by side as there are cores; the choice of the set is counted apart.",
+        "training with testing, by default as many side by side as there are cores. Choosing the set is counted apart, without "
+        "the network that it looks at, which is trained once for all sets.",
         tables={"trainings": outcomes, "summary": as_dicts(rows)},
         figures={"time": curves_figure([panel])},
         lines=[*_table(outcomes, scale.speed_fractions), "", _PUBLISHED],
@@ -69,7 +71,12 @@ def _table(outcomes: Sequence[Outcome], fractions: Sequence[float]) -> list[str]
         shares = mean_interval([100 * ours[seed]["seconds"] / full[seed]["seconds"] for seed in ours])
         choosing = sum(row["selection_seconds"] for row in ours.values()) / len(ours)
         lines.append(
-            f"| {100 * fraction:g} % | {100 * difference.mean:+.2f} ({100 * difference.low:+.2f} to "
-            f"{100 * difference.high:+.2f}) | {shares.mean:.0f} % ({shares.low:.0f} to {shares.high:.0f}) | {choosing:.0f} |"
+            f"| {100 * fraction:g} % | {_with_interval(difference, 100, '+.2f')} | {_with_interval(shares, 1, '.0f', ' %')} | "
+            f"{choosing:.0f} |"
         )
     return lines
+
+
+def _with_interval(found: Interval, scale: float, form: str, unit: str = "") -> str:
+    mean, low, high = (f"{scale * value:{form}}" for value in (found.mean, found.low, found.high))
+    return f"{mean}{unit}" if math.isnan(found.low) else f"{mean}{unit} ({low} to {high})"

@@ -5,7 +5,7 @@ from leanset.evaluate.compare import parts_of
 from leanset.evaluate.display import STRATIFIED_SHOWN, accuracy_panel, accuracy_table
 from leanset.evaluate.job import EQUAL_EPOCHS, FULL, Job
 from leanset.evaluate.results import as_dicts, summary, verdicts
-from leanset.paper.workshop import Findings, Workshop
+from leanset.paper.workshop import ONE_BY_ONE, Findings, Workshop
 from leanset.report import curves_figure
 
 
@@ -32,7 +32,7 @@ def transfer(workshop: Workshop) -> Findings:
     lines = []
     for title, part in parts_of(rows):
         lines += [*accuracy_table(part, title), ""]
-    lines += [f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)]
+    lines += [*(f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)), "", ONE_BY_ONE]
     return Findings(
         title="Transfer to unseen networks (figure 3 of the paper)",
         protocol=f"{scale.transfer_scorer} chooses, {' and '.join(scale.transfer_models)} are trained; "

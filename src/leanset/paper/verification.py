@@ -69,6 +69,7 @@ def theory(workshop: Workshop) -> Findings:
         f"{len(workshop.seed_range)} seeds. Gaps are held-out losses after removal minus before. Four rules speak of the head "
         "on fixed features; the last is the whole network, trained anew. `balanced` is leanset without coverage.",
         tables={
+            "trainings": outcomes,
             "sets": [asdict(row) for row in rows],
             "gaps": [
                 {"method": mean.method, "fraction": mean.fraction, "rule": mean.rule} | asdict(mean.gap)
@@ -77,7 +78,7 @@ def theory(workshop: Workshop) -> Findings:
             "agreement": [{"fraction": fraction} | asdict(found) for fraction, part in agreements for found in part],
         },
         figures=figures,
-        lines=[*_change_table(rows), "", *_gap_table(gaps), "", *_agreement_table(agreement(rows))],
+        lines=[*_change_table(rows), "", *_gap_table(gaps), "", *_agreement_table(agreement(rows), agreements)],
         outcomes=outcomes,
     )
 
@@ -135,8 +136,17 @@ def _gap_table(gaps: list[MeanGap]) -> list[str]:
     return lines
 
 
-def _agreement_table(found: list[Agreement]) -> list[str]:
-    lines = ["| rule | foresees | rank correlation, all sets | slope |", "|---|---|---|---|"]
+def _agreement_table(found: list[Agreement], by_fraction: list[tuple[float, list[Agreement]]]) -> list[str]:
+    """Lay the rules side by side; gaps grow with the fraction, so correlations are also given among sets of one size."""
+    sizes = " | ".join(f"at {100 * fraction:g} %" for fraction, _ in by_fraction)
+    lines = [f"| rule | foresees | slope, all sets | rank correlation, all sets | {sizes} |"]
+    lines.append("|---|---|---|---|" + "---|" * len(by_fraction))
     for row in found:
-        lines.append(f"| {_SHOWN[row.rule]} | {_SHOWN[row.reference]} | {row.spearman:.2f} | {row.slope:.2f} |")
+        within = [part.spearman for _, parts in by_fraction for part in parts if _pair(part) == _pair(row)]
+        cells = " | ".join(f"{value:.2f}" for value in (row.slope, row.spearman, *within))
+        lines.append(f"| {_SHOWN[row.rule]} | {_SHOWN[row.reference]} | {cells} |")
     return lines
+
+
+def _pair(row: Agreement) -> tuple[str, str]:
+    return row.rule, row.reference

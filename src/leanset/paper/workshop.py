@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leanset._errors import InputError, LeansetError
 from leanset._progress import Reporter
 from leanset.data import Images
 from leanset.evaluate.bench import Bench, stratified_places
@@ -21,6 +22,10 @@ from leanset.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+ONE_BY_ONE = (
+    "Each of these lines judges one comparison by itself; `p_adjusted` in summary.csv corrects for all of them."
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,11 @@ class Workshop:
     reporter: Reporter
     seeds: int | None = None
     workers: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("seeds", self.seeds), ("workers", self.workers)):
+            if value is not None and value < 1:
+                raise InputError(f"`{name}={value}` must be at least 1.")
 
     @cached_property
     def images(self) -> Images:
@@ -83,7 +93,13 @@ class Workshop:
     ) -> list[dict[str, Any]]:
         """Finish the jobs and return their rows."""
         study.run(jobs, workers=self.workers, reporter=self.reporter, divergence_is_chance=divergence_is_chance)
-        return study.outcomes(jobs)
+        outcomes = study.outcomes(jobs)
+        if len(outcomes) < len(jobs):
+            raise LeansetError(
+                f"{len(jobs) - len(outcomes)} of {len(jobs)} trainings are not finished: another process works on them, or "
+                "one that did was ended. Run the same command again when it is done."
+            )
+        return outcomes
 
 
 @dataclass
@@ -97,6 +113,7 @@ class Findings:
     tables : rows by file name
     figures : by file name
     lines : the result in words, Markdown
+    outcomes : the trainings that all of this comes from
     """
 
     title: str
@@ -122,18 +139,27 @@ def write_findings(workshop: Workshop, name: str, findings: Findings, began: flo
         {
             "command": workshop.command,
             "protocol": findings.protocol,
-            "seeds": list(workshop.seed_range),
+            "seeds": sorted({row["seed"] for row in findings.outcomes}),
             "scale": {key: _plain(value) for key, value in vars(workshop.scale).items()},
             "examples": len(workshop.images),
             "trainings": len(findings.outcomes),
             "training_seconds": round(sum(row["seconds"] for row in findings.outcomes), 1),
-            "selection_seconds": round(sum(row.get("selection_seconds") or 0.0 for row in findings.outcomes), 1),
+            "selection_seconds": round(_selection_seconds(findings.outcomes), 1),
             "threads_a_training": sorted({row["threads"] for row in findings.outcomes}),
             "seconds_of_this_call": round(time.perf_counter() - began, 1),
             "machine": machine() | {"load_at_end": load()},
         },
     )
     return folder
+
+
+def _selection_seconds(outcomes: Sequence[Outcome]) -> float:
+    """Add up the time of every selection, once however many networks were trained on it."""
+    seconds = {
+        tuple(row.get(key) for key in ("labels", "method", "fraction", "seed")): row.get("selection_seconds") or 0.0
+        for row in outcomes
+    }
+    return sum(seconds.values())
 
 
 def _plain(value: Any) -> Any:

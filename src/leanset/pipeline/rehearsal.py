@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -9,8 +10,10 @@ from torch.nn.functional import cross_entropy
 
 from leanset.data import Examples, Images
 from leanset.head.locate import find_head
+from leanset.pipeline.inputs import Inputs, inputs_from
 from leanset.pipeline.network import NetworkSettings
 from leanset.training.devices import channels_last, fabric_for, torch_threads
+from leanset.training.dynamics import Dynamics
 
 _STEPS = 3
 _GRADIENT_COST = 2.0  # a gradient of its own for each example, against its part in a training step; measured
@@ -25,6 +28,15 @@ def rehearse(images: Images, settings: NetworkSettings) -> Examples:
         return Examples(features, part.labels, part.classes, held_out, part.rows if part.unreadable else None)
 
     return blank(images, None if images.held_out is None else blank(images.held_out, None))
+
+
+def rehearsed_inputs(images: Images, settings: NetworkSettings, *, l2: float, standardize: bool) -> Inputs:
+    """Return inputs that settings can be checked against before there is a network, with a blank record of its training."""
+    inputs = inputs_from(rehearse(images, settings), l2=l2, standardize=standardize)
+    if settings.checkpoint is not None:  # which tells nothing of its training
+        return inputs
+    blank = np.zeros((1, len(images)), dtype=np.float32)
+    return replace(inputs, recorded=replace(inputs.recorded, dynamics=(Dynamics(blank > 0, blank, blank, blank),)))
 
 
 def network_estimate(images: Images, settings: NetworkSettings, *, gradients: bool = False) -> list[tuple[str, float]]:

@@ -227,7 +227,11 @@ def _checked_coverage(
         raise InputError(f"`coverage={coverage!r}` must be 'auto', 'none' or `leanset.Coverage(...)`.")
     if not possible:
         raise InputError(f"`coverage={coverage!r}` is part of leanset's own search; leave it out beside other methods.")
-    inputs.recorded.check("leanset with coverage", AUM().all_needs())
+    if not inputs.recorded.dynamics:
+        raise InputError(
+            f"`coverage={coverage!r}` needs the dynamics of a training, which tell the difficulty of the examples and were "
+            "not recorded; record one (`leanset.torch.train`), or leave the choice to leanset with coverage='auto'."
+        )
     return coverage
 
 
