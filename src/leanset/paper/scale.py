@@ -7,7 +7,7 @@ from leanset.evaluate.bench import BALANCED, LEANSET, PAPER, STRATIFIED, UNIFORM
 from leanset.training.recipe import PRESETS, Recipe
 
 _PUBLISHED = (UNIFORM, "herding", "forgetting", "grand", "el2n", "influence", PAPER)  # figure 1 of the paper
-_MODERN = ("ccs", "d2", "dual")
+_MODERN = ("ccs", "dual")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +66,15 @@ _CPU = Scale(
     step_fractions=(0.8,),
     transfer_scorer="conv4",
     transfer_models=("lenet", "resnet8"),
+    transfer_methods=(STRATIFIED, "ccs", LEANSET),
     transfer_fractions=(0.4, 0.8),
     speed_epochs=(3, 5),
     search_designs=20,
     search_multiply_adds=15_000_000,
     search_map_entries=90_000,
-    search_epochs=10,
-    search_whole_epochs=3,
+    search_epochs=8,
+    search_whole_epochs=2,
+    noise_methods=(STRATIFIED, "forgetting", "el2n", "ccs", LEANSET),
     noise_fractions=(0.4,),
 )
 _AS_PUBLISHED = Scale(
