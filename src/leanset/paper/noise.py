@@ -2,12 +2,10 @@
 
 from typing import Any
 
-import numpy as np
-
 from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset.data import Images
-from leanset.evaluate.bench import LEANSET, STRATIFIED, stratified_places
+from leanset.evaluate.bench import LEANSET, STRATIFIED
 from leanset.evaluate.display import STRATIFIED_SHOWN, accuracy_table
 from leanset.evaluate.job import EQUAL_EPOCHS, FULL, Job
 from leanset.evaluate.results import as_dicts, summary, verdicts
@@ -39,7 +37,7 @@ def noise(workshop: Workshop, labels: dict[str, Rows]) -> Findings:
     labels : noisy labels of all examples of the source, by name
     """
     scale, source, jobs = workshop.scale, workshop.source, noise_jobs(workshop)
-    places = np.arange(len(source)) if scale.per_class is None else stratified_places(source.labels, scale.per_class)
+    places = workshop.places
     outcomes: list[dict[str, Any]] = []
     kept_wrong: list[dict[str, Any]] = []
     lines, bars = [], []

@@ -16,7 +16,7 @@ class Scale:
 
     Attributes
     ----------
-    per_class : training examples of each class, drawn once with a fixed seed; all of them if None
+    per_class : training examples of each class (fewer if a class has fewer), drawn once with a fixed seed; all if None
     scorer, recipe : the network that methods look at, and how all networks are trained
     methods, fractions, seeds : of the pruning curves
     step_methods, step_fractions : which of them are also trained for equal steps
@@ -74,7 +74,7 @@ _CPU = Scale(
     search_map_entries=90_000,
     search_epochs=8,
     search_whole_epochs=2,
-    noise_methods=(STRATIFIED, "forgetting", "el2n", "ccs", LEANSET),
+    noise_methods=(STRATIFIED, "forgetting", "el2n", "aum", "ccs", LEANSET),
     noise_fractions=(0.4,),
 )
 _AS_PUBLISHED = Scale(

@@ -7,6 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from leanset._arrays import Rows
 from leanset._errors import InputError, LeansetError
 from leanset._progress import Reporter
 from leanset.data import Images
@@ -59,12 +62,17 @@ class Workshop:
                 raise InputError(f"`{name}={value}` must be at least 1.")
 
     @cached_property
+    def places(self) -> Rows:
+        """Where the data of this scale lie in the source: a fixed draw of so many of each class, or all."""
+        if self.scale.per_class is None:
+            return np.arange(len(self.source))
+        smallest = int(np.bincount(self.source.labels).min())
+        return stratified_places(self.source.labels, min(self.scale.per_class, smallest))
+
+    @cached_property
     def images(self) -> Images:
-        """The data at this scale: a fixed draw of so many of each class, or all."""
-        size = self.scale.per_class
-        if size is None:
-            return self.source
-        return self.source.take(stratified_places(self.source.labels, size))
+        """The data at this scale."""
+        return self.source if self.scale.per_class is None else self.source.take(self.places)
 
     @property
     def seed_range(self) -> range:
