@@ -16,7 +16,8 @@ except ImportError:
     raise missing_extra("leanset.torch", "torch") from None
 
 from leanset._progress import reporter_for
-from leanset.data import array_digest
+from leanset.data import Images, array_digest
+from leanset.evaluate.front import compare
 from leanset.head.capture import Captured, capture_head, weights_of
 from leanset.head.locate import find_head
 from leanset.head.statistics import HeadStatistics, store_in
@@ -31,10 +32,12 @@ __all__ = [
     "MODELS",
     "PRESETS",
     "HeadStatistics",
+    "Images",
     "Recipe",
     "Training",
     "build_model",
     "capture",
+    "compare",
     "find_head",
     "gradient_norms",
     "preset",

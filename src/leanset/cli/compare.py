@@ -4,7 +4,6 @@ from typing import Annotated
 import typer
 
 from leanset._errors import InputError
-from leanset._progress import reporter_for
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
@@ -90,27 +89,25 @@ def compare(
         runs=runs,
         device=device,
     )
-    from leanset.evaluate.bench import Bench, with_held_out
-    from leanset.evaluate.compare import Question
-    from leanset.evaluate.compare import compare as compared
+    from leanset.evaluate.front import compare as compared
 
-    question = Question(
-        methods=words(methods),
-        fractions=numbers("--fractions", fractions),
-        seeds=seeds,
-        models=words(train_models or ""),
-        protocols=words(protocols),
-    )
-    bench = Bench(
-        images=with_held_out(data, held_out_share),
-        scorer=network.model,
-        scorer_recipe=network.recipe,
-        recipe=network.recipe,
-        runs=network.runs,
-        device=network.device,
-    )
-    with thread_count(threads), reporter_for(progress) as reporter:
-        answer = compared(bench, question, out, workers=workers, reporter=reporter)
+    with thread_count(threads):
+        answer = compared(
+            data,
+            model=network.model,
+            methods=words(methods),
+            fractions=numbers("--fractions", fractions),
+            seeds=seeds,
+            out=out,
+            models=words(train_models or ""),
+            protocols=words(protocols),
+            recipe=network.recipe,
+            runs=network.runs,
+            held_out_share=held_out_share,
+            device=network.device,
+            workers=workers,
+            progress=progress,
+        )
     if as_json:
         show.show_json(answer.to_dict())
     elif not quiet:
