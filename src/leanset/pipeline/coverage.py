@@ -16,9 +16,11 @@ from leanset.scores.contract import checked_whole
 from leanset.scores.strata import covering_order
 
 # By share removed, joined by straight lines: the share of hardest examples that go, and how evenly the rest is covered.
-_REMOVED = (0.2, 0.4, 0.6, 0.8, 0.9)
-_CUT = (0.0, 0.05, 0.1, 0.2, 0.3)
-_EVENNESS = (0.0, 0.0, 0.5, 1.0, 1.0)
+# More is cut at a price: the head is held to examples that then are gone. On 10,000 images of CIFAR-10, 80 % removed, a cut
+# of 0.1 / 0.2 / 0.3 leaves the change of the head 6 / 4 / 2.6 times below random's, and trains to the same accuracy.
+_REMOVED = (0.4, 0.6, 0.8, 0.9)
+_CUT = (0.0, 0.05, 0.1, 0.2)
+_EVENNESS = (0.0, 0.5, 1.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,8 @@ class Coverage:
     ----------
     strata : number of strata
     weights : bins of weight within a stratum
-    cut : share of hardest examples to drop, never more than have to go; None for none up to 20 % removed, 0.05 at 40 %,
-        0.1 at 60 %, 0.2 at 80 %, 0.3 from 90 % on, and straight lines between
+    cut : share of hardest examples to drop, never more than have to go; None for none up to 40 % removed, 0.05 at 60 %,
+        0.1 at 80 %, 0.2 from 90 % on, and straight lines between
 
     Examples
     --------
