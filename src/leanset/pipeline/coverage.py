@@ -17,7 +17,8 @@ from leanset.scores.strata import covering_order
 
 # By share removed, joined by straight lines: the share of hardest examples that go, and how evenly the rest is covered.
 # More is cut at a price: the head is held to examples that then are gone. On 10,000 images of CIFAR-10, 80 % removed, a cut
-# of 0.1 / 0.2 / 0.3 leaves the change of the head 6 / 4 / 2.6 times below random's, and trains to the same accuracy.
+# of 0.1 / 0.2 / 0.3 leaves the change of the head 6 / 4 / 2.6 times below random's. In ten epochs it trains to 54.8 / 55.2 /
+# 57.0 % (four seeds, one bin of weight); in as many steps as all data get, no gain was seen (63.3 / 62.1 / 63.0, one seed).
 _REMOVED = (0.4, 0.6, 0.8, 0.9)
 _CUT = (0.0, 0.05, 0.1, 0.2)
 _EVENNESS = (0.0, 0.5, 1.0, 1.0)
