@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leanset._arrays import Rows
-from leanset._errors import InputError, LeansetError
+from leanset._errors import InputError
 from leanset._progress import Reporter
 from leanset.data import Images
 from leanset.evaluate.bench import Bench, stratified_places
@@ -101,13 +101,7 @@ class Workshop:
     ) -> list[dict[str, Any]]:
         """Finish the jobs and return their rows."""
         study.run(jobs, workers=self.workers, reporter=self.reporter, divergence_is_chance=divergence_is_chance)
-        outcomes = study.outcomes(jobs)
-        if len(outcomes) < len(jobs):
-            raise LeansetError(
-                f"{len(jobs) - len(outcomes)} of {len(jobs)} trainings are not finished: another process works on them, or "
-                "one that did was ended. Run the same command again when it is done."
-            )
-        return outcomes
+        return study.outcomes(jobs)
 
 
 @dataclass
