@@ -7,8 +7,7 @@ from leanset._errors import InputError
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
-from leanset.cli.sources import network_settings, opened
-from leanset.data import Images
+from leanset.cli.sources import network_settings, opened_images
 
 Methods = Annotated[
     str,
@@ -64,8 +63,9 @@ def compare(
 ) -> None:
     """Find out on your own data which method to trust: train on what each one keeps, seed by seed."""
     progress = False if quiet or as_json else None
-    data = opened(
+    data = opened_images(
         source,
+        "`leanset compare` trains",
         threads=threads,
         progress=progress,
         on_bad_image=on_bad_image,
@@ -73,8 +73,6 @@ def compare(
         label_column=label_column,
         image_column=image_column,
     )
-    if not isinstance(data, Images):
-        raise InputError(f"{source}: holds features; `leanset compare` trains networks on images.")
     network = network_settings(
         data,
         seed=0,

@@ -9,8 +9,8 @@ from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.compare import Workers, words
 from leanset.cli.guard import guarded
-from leanset.cli.sources import opened
-from leanset.data import Images, read_labels
+from leanset.cli.sources import opened_images
+from leanset.data import read_labels
 from leanset.data.sources import kind_of
 
 EXPERIMENTS = ("theory", "pruning", "transfer", "speed", "nas", "noise")
@@ -82,9 +82,9 @@ def paper(
         )
     labels = read_labels(noisy_labels, words(noisy_names)) if noisy_labels and "noise" in chosen else {}
     for source, kind in zip(sources, kinds, strict=True):
-        images = opened(source, threads=threads, progress=False if quiet else None)
-        if not isinstance(images, Images):
-            raise InputError(f"{source}: holds features; the paper's experiments train networks on images.")
+        images = opened_images(
+            source, "the paper's experiments train", threads=threads, progress=False if quiet else None
+        )
         folder = out if len(sources) == 1 else out / kind
         with thread_count(threads), reporter_for(False if quiet else None) as reporter:
             for name in chosen:

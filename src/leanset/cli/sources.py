@@ -43,6 +43,14 @@ def opened(
     return data
 
 
+def opened_images(source: str, purpose: str, **options: Any) -> Images:
+    """Open images; whoever wants them for a purpose has no use for features."""
+    data = opened(source, **options)
+    if not isinstance(data, Images):
+        raise InputError(f"{source}: holds features; {purpose} networks on images.")
+    return data
+
+
 def examples_of_run(run: Path, source: str | None) -> Examples:
     """Return the features and labels that a run was made from: those named, or those its network left in its folder."""
     if source is None:

@@ -6,8 +6,7 @@ from leanset._progress import reporter_for
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
-from leanset.cli.sources import network_settings, opened, row_numbers
-from leanset.data import Images
+from leanset.cli.sources import network_settings, opened_images, row_numbers
 
 
 @guarded
@@ -38,8 +37,9 @@ def train(
 ) -> None:
     """Train a network, on all images or on those that a run kept, and test it on the held-out ones."""
     progress = False if quiet or as_json else None
-    data = opened(
+    data = opened_images(
         source,
+        "`leanset train` trains",
         threads=threads,
         progress=progress,
         on_bad_image=on_bad_image,
@@ -47,8 +47,6 @@ def train(
         label_column=label_column,
         image_column=image_column,
     )
-    if not isinstance(data, Images):
-        raise InputError(f"{source}: holds features; `leanset train` trains networks on images.")
     network = network_settings(
         data,
         seed=seed,

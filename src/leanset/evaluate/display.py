@@ -23,19 +23,7 @@ def style_of(method: str) -> Style:
 def accuracy_panel(title: str, rows: Sequence[SummaryRow]) -> Panel:
     """Draw accuracy against the fraction removed, with training on everything as reference."""
     whole = next((100 * row.accuracy for row in rows if row.method == FULL), None)
-    curves = []
-    for method in _methods(rows):
-        mine = _of(rows, method)
-        curves.append(
-            Curve(
-                method,
-                [100 * row.fraction for row in mine],
-                [100 * row.accuracy for row in mine],
-                [100 * row.low for row in mine],
-                [100 * row.high for row in mine],
-                style_of(method),
-            )
-        )
+    curves = [_curve(method, _of(rows, method), ("accuracy", "low", "high")) for method in _methods(rows)]
     return Panel(title, "removed, %", "held-out accuracy, %", curves, whole, "all data")
 
 
@@ -44,19 +32,14 @@ def difference_panel(title: str, rows: Sequence[SummaryRow]) -> Panel:
     curves = []
     for method in _methods(rows):
         mine = [row for row in _of(rows, method) if not math.isnan(row.against_baseline)]
-        if method == STRATIFIED or not mine:
-            continue
-        curves.append(
-            Curve(
-                method,
-                [100 * row.fraction for row in mine],
-                [100 * row.against_baseline for row in mine],
-                [100 * row.against_low for row in mine],
-                [100 * row.against_high for row in mine],
-                style_of(method),
-            )
-        )
+        if method != STRATIFIED and mine:
+            curves.append(_curve(method, mine, ("against_baseline", "against_low", "against_high")))
     return Panel(title, "removed, %", "difference, points", curves, 0.0, "class-stratified random", y_limits=_COLLAPSED)
+
+
+def _curve(method: str, rows: Sequence[SummaryRow], columns: tuple[str, str, str]) -> Curve:
+    mean, low, high = ([100 * getattr(row, column) for row in rows] for column in columns)
+    return Curve(method, [100 * row.fraction for row in rows], mean, low, high, style_of(method))
 
 
 def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> list[str]:
