@@ -7,12 +7,7 @@ from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset.scores.aum import AUM
 from leanset.scores.contract import Evidence, Method, Needs, Score, checked_whole
-from leanset.scores.strata import covering_order
-
-# About the hard cut-offs that the paper tuned for CIFAR-10 with AUM, joined by straight lines; harder data was given more
-# (CIFAR-100 up to half of all examples at 90 % removed).
-_REMOVED = (0.5, 0.7, 0.8, 0.9)
-_CUT = (0.0, 0.1, 0.1, 0.3)
+from leanset.scores.strata import covering_order, published_cut
 
 
 @dataclass(frozen=True)
@@ -61,5 +56,5 @@ class CCS(Method):
         return self.score.all_needs()
 
     def _order(self, evidence: Evidence, count: int, rng: np.random.Generator) -> Rows:
-        share = float(np.interp(count / len(evidence), _REMOVED, _CUT)) if self.cut is None else self.cut
+        share = published_cut(count / len(evidence)) if self.cut is None else self.cut
         return covering_order(self.score.difficulty(evidence), count, share, self.strata, rng)[0]
