@@ -68,7 +68,7 @@ def test_each_class_keeps_the_budget_of_each_stratum(seed, percent, cut):
 
 @pytest.mark.parametrize(
     ("share", "cut"),
-    [(0.1, 0.0), (0.5, 0.0), (0.6, 0.05), (0.7, 0.1), (0.8, 0.1), (0.85, 0.2), (0.9, 0.3), (0.99, 0.3)],
+    [(0.1, 0.0), (0.5, 0.0), (0.6, 0.05), (0.7, 0.1), (0.8, 0.1), (0.825, 0.15), (0.85, 0.2), (0.9, 0.2), (0.99, 0.2)],
 )
 def test_the_schedule_is_that_of_the_docstring(share, cut):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)

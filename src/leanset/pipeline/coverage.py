@@ -18,6 +18,9 @@ from leanset.scores.strata import covering_order, published_cut
 # By share removed, joined by straight lines: how evenly the strata are covered.
 _REMOVED = (0.4, 0.8)
 _EVENNESS = (0.0, 1.0)
+# Beyond this, a cut moved the head more and gained nothing: 10,000 images of CIFAR-10, 90 % removed, three seeds: 3.5 times
+# below random and 48.5 % accurate with 0.2, 2.9 times and 47.4 % with the published 0.3.
+_MOST_CUT = 0.2
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class Coverage:
     ----------
     strata : number of strata
     weights : bins of weight within a stratum
-    cut : share of hardest examples to drop, never more than have to go; None for what CCS was published with: none up to
-        50 % removed, 0.1 at 70 and 80 %, 0.3 from 90 % on, and straight lines between. More is cut at a price: the head is
+    cut : share of hardest examples to drop, never more than have to go; None for what CCS was published with, but no more
+        than 0.2: none up to 50 % removed, 0.1 at 70 and 80 %, 0.2 from 85 % on, and straight lines between. More is cut at a price: the head is
         held to examples that then are gone. (10,000 images of CIFAR-10, 80 % removed: with a cut of 0.1 / 0.2 / 0.3 the
         head moves 6 / 4 / 2.6 times less than after a random removal.)
 
@@ -80,7 +83,7 @@ class Coverage:
             parts = [(free, count)]
         for nth, (members, quota) in enumerate(parts):
             share = quota / max(len(members), 1)
-            cut = published_cut(share) if self.cut is None else self.cut
+            cut = min(published_cut(share), _MOST_CUT) if self.cut is None else self.cut
             evenness = float(np.interp(share, _REMOVED, _EVENNESS))
             preference, stratum = covering_order(difficulty[members], quota, cut, self.strata, rng, evenness)
             cells[members] = nth * (self.strata + 1) + stratum
