@@ -38,9 +38,9 @@ class Coverage:
     strata : number of strata
     weights : bins of weight within a stratum
     cut : share of hardest examples to drop, never more than have to go; None for what CCS was published with, but no more
-        than 0.2: none up to 50 % removed, 0.1 at 70 and 80 %, 0.2 from 85 % on, and straight lines between. More is cut at a price: the head is
-        held to examples that then are gone. (10,000 images of CIFAR-10, 80 % removed: with a cut of 0.1 / 0.2 / 0.3 the
-        head moves 6 / 4 / 2.6 times less than after a random removal.)
+        than 0.2: none up to 50 % removed, 0.1 at 70 and 80 %, 0.2 from 85 % on, and straight lines between. More is cut at
+        a price: the head is held to examples that then are gone. (10,000 images of CIFAR-10, 80 % removed: with a cut of
+        0.1 / 0.2 / 0.3 the head moves 6 / 4 / 2.6 times less than after a random removal.)
 
     Examples
     --------
