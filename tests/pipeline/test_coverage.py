@@ -13,11 +13,13 @@ from leanset import Coverage, InputError
 from leanset._arrays import quantile_bins
 from leanset._rng import stream
 from leanset.cli.app import app
+from leanset.pipeline.ground import prepare_ground
 from leanset.pipeline.inputs import inputs_from
 from leanset.pipeline.settings import checked_settings, constraints_of
 from leanset.problem import Constraints
 from leanset.scores import AUM
 from leanset.scores.strata import stratum_budgets
+from leanset.scores.suspects import confident_disagreement
 from tests.pipeline.test_scored import recorded
 from tests.problem.test_problem import rules_and_count
 
@@ -29,7 +31,9 @@ def started(stats, settings):
     constraints = constraints_of(inputs_from(stats).examples, settings)
     count = settings.budget.size(len(stats.labels))
     difficulty = AUM().difficulty(inputs_from(stats).recorded)
-    return settings.coverage.start(difficulty, constraints, count, stream(settings.seed, "start", count))
+    ground = prepare_ground(inputs_from(stats), settings, constraints, None)
+    suspect = confident_disagreement(ground.probability, stats.labels).mean()
+    return settings.coverage.start(difficulty, constraints, count, stream(settings.seed, "start", count), suspect)
 
 
 @given(rules_and_count(), st.integers(1, 6), st.sampled_from([None, 0.0, 0.3]))
@@ -76,6 +80,17 @@ def test_the_schedule_is_that_of_the_docstring(share, cut):
     assert (cells == 1).sum() == round(1000 * cut)
     assert removed[cells == 1].all()
     assert (cells[: 1000 - round(1000 * cut)] == 0).all()
+
+
+@pytest.mark.parametrize(("suspect", "cut"), [(0.0, 0.0), (0.15, 0.0), (0.25, 0.1), (0.6, 0.4)])
+def test_many_suspect_labels_cut_more_but_not_more_than_goes(suspect, cut):
+    rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
+    rng = np.random.default_rng(0)
+    removed, cells = Coverage(strata=1).start(np.arange(1000.0), rules, 400, rng, suspect)
+    assert (cells == 1).sum() == round(1000 * cut)
+    assert removed[cells == 1].all()
+    fixed, _ = Coverage(strata=1, cut=0.05).start(np.arange(1000.0), rules, 400, rng, suspect)
+    assert fixed[950:].all()
 
 
 @pytest.mark.parametrize("balance", ["proportional", "none", 30])

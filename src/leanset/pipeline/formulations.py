@@ -27,6 +27,7 @@ from leanset.influence.vectors import ROWS_PER_COORDINATE
 from leanset.pipeline.ground import Ground
 from leanset.problem import GrowthProblem, Outcome, PruneProblem
 from leanset.scores import AUM
+from leanset.scores.suspects import confident_disagreement
 from leanset.solve import AdaptiveAnnealing, SimulatedAnnealing, Solver, grow, solve
 from leanset.solve.driver import Progress
 
@@ -221,12 +222,17 @@ class NewtonFormulation(Annealed):
         if ground.settings.coverage is None:
             return self.start(count), None
         coverage, rng = ground.settings.coverage, stream(ground.settings.seed, "start", count)
-        removed, cells = coverage.start(self._difficulty, ground.constraints, count, rng)
+        removed, cells = coverage.start(self._difficulty, ground.constraints, count, rng, self._suspect)
         return removed, quantile_bins(self.norms, cells, coverage.weights)
 
     @cached_property
     def _difficulty(self) -> Vector:
         return AUM().difficulty(self.ground.inputs.recorded)
+
+    @cached_property
+    def _suspect(self) -> float:
+        disputed = confident_disagreement(self.ground.probability, self.ground.examples.labels)
+        return float(disputed.mean())
 
     def _measured(self, found: Found) -> tuple[Found, Measurement]:
         return found, refit(self.ground.state, found.removed, self.ground.precondition)

@@ -6,7 +6,7 @@ from leanset._arrays import Matrix
 from leanset._linalg import Operator
 from leanset.certify import preconditioner
 from leanset.data import Examples
-from leanset.head import Design, HeadFit, design_of, fit_head
+from leanset.head import Design, HeadFit, design_of, fit_head, softmax
 from leanset.influence import (
     Cholesky,
     ConjugateGradients,
@@ -45,6 +45,12 @@ class Ground:
     def theta(self) -> Matrix:
         """The head of all examples."""
         return self.fit.theta
+
+    @property
+    def probability(self) -> Matrix:
+        """The network's own probabilities where they were captured, else those of the fitted head."""
+        logits = self.inputs.logits
+        return self.state.probability if logits is None else softmax(logits)
 
     @property
     def head_norm(self) -> float:

@@ -7,7 +7,6 @@ import numpy as np
 
 from leanset._arrays import Mask, Rows, Vector, mask_of
 from leanset._rng import stream
-from leanset.head import softmax
 from leanset.pipeline.formulations import Formulation, Found
 from leanset.problem import Constraints, Outcome
 from leanset.scores import Evidence, Method
@@ -51,11 +50,10 @@ class ScoredFormulation(Formulation):
     def evidence(self) -> Evidence:
         """What was recorded, completed by what the features and the fitted head tell."""
         inputs, needs = self.ground.inputs, self.method.all_needs()
-        # The network's own probabilities where they were captured, else those of the fitted head.
         evidence = dataclasses.replace(
             inputs.recorded,
             features=inputs.examples.features,
-            probability=self.ground.state.probability if inputs.logits is None else softmax(inputs.logits),
+            probability=self.ground.probability,
             influence_norm=self.norms if "influence_norm" in needs else None,
         )
         evidence.check(self.method.name, needs)
