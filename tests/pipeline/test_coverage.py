@@ -1,5 +1,6 @@
 """Sets that keep some of every difficulty, and the search among them."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -217,3 +218,15 @@ def test_the_command_line_covers_or_not(toy, tmp_path):
         assert json.loads((tmp_path / coverage / "settings.json").read_text())["coverage"] == noted
     assert "must be 'auto', 'none'" in called("some", 2).stderr
     assert not (tmp_path / "some").exists()
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(0.0, False), (0.4, True)])
+def test_many_disputed_labels_are_told_of_in_the_certificate(toy, wrong, told):
+    features, labels, _ = toy
+    rng = np.random.default_rng(0)
+    given = np.where(rng.random(len(labels)) < wrong, (labels + 1) % 3, labels)
+    probability = np.full((len(labels), 3), 0.05) + 0.85 * np.eye(3)[labels]
+    stats = recorded((features, given, None))
+    stats = dataclasses.replace(stats, logits=np.log(probability))
+    notes = leanset.prune(stats, fraction=0.5, solver=CALM, frontier=False).certificate.notes
+    assert any("labels are suspect" in note for note in notes) == told

@@ -7,7 +7,7 @@ from leanset.influence import Kronecker
 from leanset.influence.kronecker import error_against_exact
 from leanset.pipeline.evaluate import Evaluation
 from leanset.pipeline.evaluations import Evaluations
-from leanset.pipeline.formulations import Formulation
+from leanset.pipeline.formulations import Formulation, NewtonFormulation
 
 _LARGE_RESIDUAL = 1e-3
 
@@ -83,6 +83,13 @@ def _notes(formulation: Formulation, answer: Evaluation, after: Measurement) -> 
             f"The paper's formulation predicts {answer.influence_change:.6g} and does not check it; "
             f"a refit measures {change:.6g}."
         )
+    if isinstance(formulation, NewtonFormulation) and settings.coverage is not None:
+        doubted = settings.coverage.doubted(formulation.suspect)
+        if doubted > 0:
+            notes.append(
+                f"{formulation.suspect:.0%} of the labels are suspect: the network confidently says another class. The hardest "
+                f"{doubted:.0%} of each class (or as many as had to go) went first, whatever that does to the head."
+            )
     limit = settings.budget.limit(ground.head_norm)
     if settings.budget.kind in ("epsilon", "relative_epsilon") and change > limit:
         notes.append(f"The measured change exceeds the bound of {limit:.6g} that was asked for.")

@@ -65,6 +65,10 @@ class Coverage:
                 f"`Coverage(cut={self.cut})` must lie in 0 <= cut < 1, or be None for the default schedule."
             )
 
+    def doubted(self, suspect: float) -> float:
+        """Return the share that is cut because of its labels, when a share of all labels is suspect."""
+        return 0.0 if self.cut is not None else max(0.0, suspect - _HARD_ANYWAY)
+
     def start(
         self,
         difficulty: Vector,
@@ -93,7 +97,7 @@ class Coverage:
             parts = [(free, count)]
         for nth, (members, quota) in enumerate(parts):
             share = quota / max(len(members), 1)
-            usual = max(min(published_cut(share), _MOST_CUT), suspect - _HARD_ANYWAY)
+            usual = max(min(published_cut(share), _MOST_CUT), self.doubted(suspect))
             cut = usual if self.cut is None else self.cut
             evenness = float(np.interp(share, _REMOVED, _EVENNESS))
             preference, stratum = covering_order(difficulty[members], quota, cut, self.strata, rng, evenness)

@@ -222,7 +222,7 @@ class NewtonFormulation(Annealed):
         if ground.settings.coverage is None:
             return self.start(count), None
         coverage, rng = ground.settings.coverage, stream(ground.settings.seed, "start", count)
-        removed, cells = coverage.start(self._difficulty, ground.constraints, count, rng, self._suspect)
+        removed, cells = coverage.start(self._difficulty, ground.constraints, count, rng, self.suspect)
         return removed, quantile_bins(self.norms, cells, coverage.weights)
 
     @cached_property
@@ -230,7 +230,8 @@ class NewtonFormulation(Annealed):
         return AUM().difficulty(self.ground.inputs.recorded)
 
     @cached_property
-    def _suspect(self) -> float:
+    def suspect(self) -> float:
+        """Share of the examples whose label the network, or the head, confidently disputes."""
         disputed = confident_disagreement(self.ground.probability, self.ground.examples.labels)
         return float(disputed.mean())
 
