@@ -13,7 +13,7 @@ from tests.training.networks import striped_images
 NETWORK = ("--model", "lenet", "--epochs", 1, "--batch-size", 16, "--device", "cpu", "--workers", 1)
 FILES = {
     *("trainings.csv", "trainings.parquet", "summary.csv", "summary.parquet"),
-    *("accuracy.svg", "accuracy.png", "README.md", "answer.json"),
+    *("accuracy.svg", "accuracy.png", "README.md", "answer.json", "record.json"),
 }
 METHODS, FRACTIONS, SEEDS = ("random", "el2n"), (0.25, 0.5), 2
 

@@ -16,9 +16,10 @@ from leanset.evaluate.display import (
     difference_panel,
 )
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job, checked_protocol
-from leanset.evaluate.results import SummaryRow, as_dicts, summary, verdicts, write_rows
+from leanset.evaluate.results import Outcome, SummaryRow, as_dicts, summary, verdicts, write_rows
 from leanset.evaluate.study import Study
 from leanset.report import curves_figure, save_figure
+from leanset.report.machine import load, machine
 from leanset.runs import Folder
 
 TABLE = "table"  # sub-folder of the jobs
@@ -117,6 +118,7 @@ def compare(bench: Bench, question: Question, out: Path, *, workers: int | None,
     answer = Answer(tuple(rows), tuple(said))
     files = Folder(out)
     files.write_json("answer.json", json.loads(json.dumps(answer.to_dict())))
+    files.write_json("record.json", _record(bench, question, outcomes))
     files.write_text("README.md", "\n".join(_page(rows, said)) + "\n")
     panels = []
     for title, part in parts_of(rows):
@@ -137,6 +139,17 @@ def parts_of(rows: Sequence[SummaryRow]) -> list[tuple[str, list[SummaryRow]]]:
         ]
         found.append((f"{model}, {protocol.replace('-', ' ')}", part))
     return found
+
+
+def _record(bench: Bench, question: Question, outcomes: Sequence[Outcome]) -> dict[str, object]:
+    """Return how the answer was come by: the question, the bench, and the machine."""
+    return {
+        "question": asdict(question),
+        "bench": bench.identity(),
+        "training_seconds": round(sum(row["seconds"] for row in outcomes), 1),
+        "threads_a_training": sorted({row["threads"] for row in outcomes}),
+        "machine": machine() | {"load_at_end": load()},
+    }
 
 
 def _page(rows: Sequence[SummaryRow], said: Sequence[str]) -> list[str]:
