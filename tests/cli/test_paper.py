@@ -53,12 +53,6 @@ def test_numbers_that_make_no_sense_are_refused(tiny_npz, tiny_scale, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_too_few_images_for_the_scale_are_told(tiny_npz, tmp_path):
-    done = call("paper", "pruning", "--data", tiny_npz, "--out", tmp_path / "out", check=2)
-    assert "25 examples; 1,000 of each class were asked for" in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize("prefix", ["", "npz:"])
 def test_a_run_writes_its_folder_and_no_path_of_this_machine(tiny_npz, tiny_scale, tmp_path, prefix):
     out = tmp_path / "out"

@@ -292,6 +292,15 @@ def test_labels_that_do_not_fit_are_refused_before_any_training(workshop, monkey
         run_experiment("noise", workshop, labels)
 
 
+def test_a_class_with_fewer_images_than_the_scale_asks_for_sets_the_size(workshop):
+    source = workshop.source.take(
+        np.sort(np.concatenate([np.flatnonzero(workshop.source.labels == c)[: 5 + c] for c in range(3)]))
+    )
+    small = replace(workshop, source=source, scale=replace(workshop.scale, per_class=1000))
+    assert np.bincount(small.images.labels).tolist() == [5, 5, 5]
+    assert (np.diff(small.places) > 0).all()
+
+
 @pytest.mark.parametrize("option", ["seeds", "workers"])
 def test_no_seeds_and_no_workers_are_refused(workshop, option):
     with pytest.raises(InputError, match=f"`{option}=0` must be at least 1"):
