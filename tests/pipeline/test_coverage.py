@@ -84,14 +84,14 @@ def test_the_schedule_is_that_of_the_docstring(share, cut):
 
 
 @pytest.mark.parametrize(("suspect", "cut"), [(0.0, 0.0), (0.15, 0.0), (0.25, 0.1), (0.6, 0.4)])
-def test_many_suspect_labels_cut_more_but_not_more_than_goes(suspect, cut):
+def test_many_suspect_labels_cut_more_if_wished_but_not_more_than_goes(suspect, cut):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
     rng = np.random.default_rng(0)
-    removed, cells = Coverage(strata=1).start(np.arange(1000.0), rules, 400, rng, suspect)
+    removed, cells = Coverage(strata=1, suspects=True).start(np.arange(1000.0), rules, 400, rng, suspect)
     assert (cells == 1).sum() == round(1000 * cut)
     assert removed[cells == 1].all()
-    fixed, _ = Coverage(strata=1, cut=0.05).start(np.arange(1000.0), rules, 400, rng, suspect)
-    assert fixed[950:].all()
+    _, untouched = Coverage(strata=1).start(np.arange(1000.0), rules, 400, rng, suspect)
+    assert not untouched.any()
 
 
 @pytest.mark.parametrize("balance", ["proportional", "none", 30])
@@ -146,7 +146,8 @@ def test_auto_covers_where_a_training_tells_the_difficulty(toy):
 def test_what_cannot_be_covered_is_refused(toy):
     features, labels, _ = toy
     with pytest.raises(
-        InputError, match=r"`coverage=Coverage\(strata=20, weights=4, cut=None\)` needs the dynamics.*not recorded"
+        InputError,
+        match=r"`coverage=Coverage\(strata=20, weights=4, cut=None, suspects=False\)` needs the dynamics.*not recorded",
     ):
         leanset.prune(features, labels, fraction=0.4, coverage=Coverage())
     for other in ({"method": "el2n"}, {"formulation": "paper"}):
@@ -180,7 +181,7 @@ def test_a_run_with_another_coverage_is_another_run(toy, tmp_path):
     stats, options = recorded(toy), {"count": 60, "solver": CALM, "frontier": False, "out": tmp_path / "run"}
     first = leanset.prune(stats, **options, coverage=Coverage(strata=4, cut=0.1))
     noted = json.loads((tmp_path / "run" / "settings.json").read_text())["coverage"]
-    assert noted == {"name": "Coverage", "strata": 4, "weights": 4, "cut": 0.1}
+    assert noted == {"name": "Coverage", "strata": 4, "weights": 4, "cut": 0.1, "suspects": False}
     for other in (Coverage(strata=4), "auto", "none"):
         with pytest.raises(leanset.RunFolderError, match="`coverage`"):
             leanset.prune(stats, **options, coverage=other)
@@ -213,7 +214,10 @@ def test_the_command_line_covers_or_not(toy, tmp_path):
         assert done.exit_code == code, done.output
         return done
 
-    for coverage, noted in (("auto", {"name": "Coverage", "strata": 20, "weights": 4, "cut": None}), ("none", None)):
+    for coverage, noted in (
+        ("auto", {"name": "Coverage", "strata": 20, "weights": 4, "cut": None, "suspects": False}),
+        ("none", None),
+    ):
         called(coverage, 0)
         assert json.loads((tmp_path / coverage / "settings.json").read_text())["coverage"] == noted
     assert "must be 'auto', 'none'" in called("some", 2).stderr
@@ -228,5 +232,6 @@ def test_many_disputed_labels_are_told_of_in_the_certificate(toy, wrong, told):
     probability = np.full((len(labels), 3), 0.05) + 0.85 * np.eye(3)[labels]
     stats = recorded((features, given, None))
     stats = dataclasses.replace(stats, logits=np.log(probability))
-    notes = leanset.prune(stats, fraction=0.5, solver=CALM, frontier=False).certificate.notes
+    coverage = Coverage(suspects=True)
+    notes = leanset.prune(stats, fraction=0.5, coverage=coverage, solver=CALM, frontier=False).certificate.notes
     assert any("labels are suspect" in note for note in notes) == told

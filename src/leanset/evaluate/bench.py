@@ -13,6 +13,7 @@ from leanset._version import __version__
 from leanset.data import Images
 from leanset.evaluate.job import Job, checked_protocol, epochs_of
 from leanset.head.statistics import HeadStatistics
+from leanset.pipeline.coverage import Coverage
 from leanset.pipeline.inputs import inputs_from
 from leanset.pipeline.network import NetworkSettings
 from leanset.pipeline.result import PruneResult
@@ -40,6 +41,7 @@ class Bench:
     scorer_recipe : how it is trained
     recipe : how the compared networks are trained; those without normalisation get a rate they can bear
     runs : trainings of the scorer that scores are averaged over
+    suspects : tell leanset that labels may be wrong
     random_draws : random removals that a selection's certificate is held against
     device : of all trainings
     """
@@ -50,6 +52,7 @@ class Bench:
     recipe: Recipe
     runs: int = 1
     random_draws: int = 3
+    suspects: bool = False
     device: str = "auto"
 
     def __post_init__(self) -> None:
@@ -67,7 +70,7 @@ class Bench:
             "runs": self.runs,
             "random_draws": self.random_draws,
             "leanset_version": __version__,
-        }
+        } | ({"suspects": True} if self.suspects else {})
 
     def scorer_settings(self) -> NetworkSettings:
         """Return the network that methods look at."""
@@ -99,13 +102,18 @@ class Bench:
             fraction=job.fraction,
             method=None if own else job.method,
             formulation=PAPER if job.method == PAPER else "newton",
-            coverage="none" if job.method == BALANCED else "auto",
+            coverage=self._coverage(job.method),
             class_balance="none" if job.method == UNIFORM else None,
             seed=int(stream(job.seed, "selection").integers(2**31)),
             random_draws=self.random_draws,
             frontier=False,
         )
         return prune_inputs(inputs, settings, threads=threads, progress=False)
+
+    def _coverage(self, method: str) -> Coverage | str:
+        if method == BALANCED:
+            return "none"
+        return Coverage(suspects=True) if method == LEANSET and self.suspects else "auto"
 
     def _bearable(self, model: str, recipe: Recipe) -> Recipe:
         built = build_model(

@@ -44,7 +44,7 @@ def noise(workshop: Workshop, labels: dict[str, Rows]) -> Findings:
     for name, noisy in labels.items():
         _check(name, noisy, source)
     for name, noisy in labels.items():
-        study = workshop.study(images=source.with_labels(noisy).take(places), name=name)
+        study = workshop.study(images=source.with_labels(noisy).take(places), name=name, suspects=True)
         found = workshop.finished(study, jobs)
         outcomes += [{"labels": name} | row for row in found]
         wrong = noisy[places] != source.labels[places]
@@ -76,7 +76,8 @@ def noise(workshop: Workshop, labels: dict[str, Rows]) -> Findings:
     return Findings(
         title="Wrong labels",
         protocol=f"{scale.scorer} trained on the wrong labels chooses and is trained; {len(places):,} images, "
-        f"{scale.recipe.epochs} epochs, {len(workshop.seed_range)} seeds; tested on right labels.",
+        f"{scale.recipe.epochs} epochs, {len(workshop.seed_range)} seeds; tested on right labels. "
+        "leanset is told that labels may be wrong (`Coverage(suspects=True)`).",
         tables={"trainings": outcomes, "summary": _summaries(outcomes), "kept": kept_wrong},
         figures={"kept": figure},
         lines=lines,

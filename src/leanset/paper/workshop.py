@@ -85,14 +85,19 @@ class Workshop:
         images: Images | None = None,
         recipe: Recipe | None = None,
         name: str = "",
+        suspects: bool = False,
     ) -> Study:
-        """Return the table of trainings for a scorer, a data set and a recipe; `name` tells the latter two apart."""
+        """Return the table of trainings for a scorer, a data set and a recipe; `name` tells the latter two apart.
+
+        With `suspects`, leanset is told that labels may be wrong.
+        """
         scorer = scorer or self.scale.scorer
         bench = Bench(
             images=images or self.images,
             scorer=scorer,
             scorer_recipe=self.scale.recipe,
             recipe=recipe or self.scale.recipe,
+            suspects=suspects,
         )
         return Study(bench, self.work / (f"{scorer}-{name}" if name else scorer))
 

@@ -43,8 +43,9 @@ class Coverage:
     cut : share of hardest examples to drop, never more than have to go; None for what CCS was published with, but no more
         than 0.2: none up to 50 % removed, 0.1 at 70 and 80 %, 0.2 from 85 % on, and straight lines between. More is cut at
         a price: the head is held to examples that then are gone. (10,000 images of CIFAR-10, 80 % removed: with a cut of
-        0.1 / 0.2 / 0.3 the head moves 6 / 4 / 2.6 times less than after a random removal.) Where more than 0.15 of the
-        labels are suspect, what exceeds that is cut in any case.
+        0.1 / 0.2 / 0.3 the head moves 6 / 4 / 2.6 times less than after a random removal.)
+    suspects : labels may be wrong: where the network confidently disputes more than 0.15 of them, cut what exceeds that as
+        well. Off by default, because a network that has not learnt much disputes right labels too
 
     Examples
     --------
@@ -57,6 +58,7 @@ class Coverage:
     strata: int = 20
     weights: int = 4
     cut: float | None = None
+    suspects: bool = False
 
     def __post_init__(self) -> None:
         checked_whole("Coverage", strata=self.strata, weights=self.weights)
@@ -67,7 +69,7 @@ class Coverage:
 
     def doubted(self, suspect: float) -> float:
         """Return the share that is cut because of its labels, when a share of all labels is suspect."""
-        return 0.0 if self.cut is not None else max(0.0, suspect - _HARD_ANYWAY)
+        return max(0.0, suspect - _HARD_ANYWAY) if self.suspects else 0.0
 
     def start(
         self,
@@ -97,8 +99,8 @@ class Coverage:
             parts = [(free, count)]
         for nth, (members, quota) in enumerate(parts):
             share = quota / max(len(members), 1)
-            usual = max(min(published_cut(share), _MOST_CUT), self.doubted(suspect))
-            cut = usual if self.cut is None else self.cut
+            usual = min(published_cut(share), _MOST_CUT) if self.cut is None else self.cut
+            cut = max(usual, self.doubted(suspect))
             evenness = float(np.interp(share, _REMOVED, _EVENNESS))
             preference, stratum = covering_order(difficulty[members], quota, cut, self.strata, rng, evenness)
             cells[members] = nth * (self.strata + 1) + stratum
