@@ -3,6 +3,10 @@
 from pathlib import Path
 
 import numpy as np
+from leanset.pipeline.formulations import Annealed
+from leanset.pipeline.ground import Ground, prepare_ground
+from leanset.pipeline.inputs import inputs_from
+from leanset.pipeline.settings import checked_settings, constraints_of
 
 import leanset
 from benchmarks._record import Request
@@ -10,10 +14,6 @@ from leanset._arrays import Mask
 from leanset.data import Examples, Images, open_source, read_npz
 from leanset.head import HeadFit
 from leanset.influence import InfluenceMap
-from leanset.pipeline.formulations import Annealed
-from leanset.pipeline.ground import Ground, prepare_ground
-from leanset.pipeline.inputs import inputs_from
-from leanset.pipeline.settings import checked_settings, constraints_of
 from leanset.problem import PruneProblem
 
 L2 = 1e-4

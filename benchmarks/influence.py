@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
+from leanset.influence.vectors import contrasts
 from pydvl.influence.torch import DirectInfluence
 from scipy.special import softmax
 from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, TensorDataset
@@ -28,7 +29,6 @@ from benchmarks._record import Findings, Request, Row, at_least, at_most
 from leanset._threads import available_threads, working_threads
 from leanset.head import Design, design_of, fit_head
 from leanset.influence import Cholesky, HeadState, influence_map
-from leanset.influence.vectors import contrasts
 
 REPEATS = 5
 BATCHES = (100, 250, 500, 1000, 2000, 5000, 10000)

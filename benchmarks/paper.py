@@ -19,6 +19,8 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+from leanset.pipeline.formulations import PaperFormulation
+from leanset.pipeline.ground import Ground
 
 from benchmarks._data import ground_of, load_examples, prune
 from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
@@ -28,8 +30,6 @@ from leanset._threads import working_threads
 from leanset.certify import newton_step, paired_gap, refit
 from leanset.data import Examples
 from leanset.influence import influence_of_sum
-from leanset.pipeline.formulations import PaperFormulation
-from leanset.pipeline.ground import Ground
 
 FRACTIONS = (0.4, 0.7)
 EPSILON = 0.5

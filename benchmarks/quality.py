@@ -18,6 +18,8 @@ Three seeds each; a claim speaks of the worst seed.
 import time
 
 import numpy as np
+from leanset.pipeline.formulations import NewtonFormulation
+from leanset.pipeline.ground import Ground
 
 from benchmarks._data import exchange_problem, ground_of, load_examples, prune
 from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
@@ -26,8 +28,6 @@ from leanset._arrays import Mask
 from leanset._threads import working_threads
 from leanset.data import Examples
 from leanset.influence import influence_of_sum
-from leanset.pipeline.formulations import NewtonFormulation
-from leanset.pipeline.ground import Ground
 from leanset.problem import PruneProblem
 from leanset.solve import Solver, solve
 

@@ -12,8 +12,9 @@ import numpy as np
 from benchmarks._record import Findings, Request, Row, at_most
 from leanset._rng import stream
 from leanset._threads import working_threads
+from leanset.data import Dynamics
+from leanset.head.softmax import error_rows
 from leanset.scores import METHODS, Evidence, Method, method_named
-from leanset.training import Dynamics
 
 CLASSES, FRACTION, SEED = 10, 0.4, 0
 ROWS, COLUMNS, SMALL_ROWS, SMALL_COLUMNS = 50_000, 512, 1_000, 16
@@ -34,7 +35,7 @@ def run(request: Request) -> Findings:
 
 
 def seconds_taken(method: Method, evidence: Evidence) -> float:
-    classes = [evidence.take(np.flatnonzero(evidence.labels == c)) for c in np.unique(evidence.labels)]
+    classes = [evidence.take(np.flatnonzero(evidence.groups == c)) for c in np.unique(evidence.groups)]
     with working_threads(None):
         began = time.perf_counter()
         for nth, part in enumerate(classes):
@@ -44,12 +45,12 @@ def seconds_taken(method: Method, evidence: Evidence) -> float:
 
 def _evidence(rows: int, columns: int) -> Evidence:
     rng = stream(SEED, "scores benchmark")
-    labels = np.arange(rows) % CLASSES
+    groups = np.arange(rows) % CLASSES
     probability = rng.dirichlet(np.ones(CLASSES), rows)
     return Evidence(
-        labels=labels,
+        groups=groups,
         features=rng.normal(size=(rows, columns)).astype(np.float32),
-        probability=probability,
+        errors=error_rows(probability, groups),
         dynamics=tuple(_dynamics(rng, rows) for _ in range(RUNS)),
         gradient_norm=rng.random(rows),
         influence_norm=rng.random(rows),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from leanset import AdaptiveAnnealing, SimulatedAnnealing
-from leanset.problem import PruneProblem
+from leanset.problem import BestSetProblem
 
 
 def _problem(seed, rows, width, counts, n_classes, *, cells=None, spare=None, heavy=False):
@@ -16,7 +16,7 @@ def _problem(seed, rows, width, counts, n_classes, *, cells=None, spare=None, he
     for c, count in enumerate(counts):
         removed[np.flatnonzero(labels == c)[:count]] = True
     offset = 0.3 * rng.normal(size=width)
-    return PruneProblem(vectors.astype(np.float32), labels, removed, offset, cells, spare)
+    return BestSetProblem(vectors.astype(np.float32), labels, removed, offset, cells, spare)
 
 
 PROBLEMS = (

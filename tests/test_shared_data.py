@@ -5,10 +5,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import leanset
-from leanset.data import read_npz
-from leanset.pipeline.estimate import estimate
-from leanset.pipeline.inputs import inputs_from
-from leanset.pipeline.settings import checked_settings, constraints_of
 
 pytestmark = pytest.mark.shared
 
@@ -48,8 +44,6 @@ def test_ten_times_below_random_with_class_balance(run):
 
 
 def test_the_estimate_is_of_the_right_order(cifar_head):
-    examples = read_npz(cifar_head)
-    settings = checked_settings(inputs_from(examples), fraction=0.4)
-    cost = estimate(50_000, 64, 10, settings, constraints_of(examples, settings).most)
+    cost = leanset.estimate(str(cifar_head), fraction=0.4)
     assert 10 < cost.seconds < 300
     assert 2e8 < cost.memory < 2e9

@@ -1,11 +1,23 @@
 """Find the training examples that can go, how many, and what it will cost."""
 
-from leanset._errors import DivergenceError, InputError, LeansetError, MissingExtraError, RunFolderError
+from leanset._errors import (
+    DivergenceError,
+    InputError,
+    LeansetError,
+    LeansetWarning,
+    MissingExtraError,
+    RunFolderError,
+)
 from leanset._version import __version__
-from leanset.certify import Certificate, Check
+from leanset.certify import Certificate, Finding
+from leanset.cost import Estimate, estimate
 from leanset.influence import Cholesky, ConjugateGradients, Kronecker, LiSSA
-from leanset.pipeline import Coverage, Frontier, FrontierPoint, PruneResult, load, prune, verify
 from leanset.problem import Outcome
+from leanset.pruning import prune
+from leanset.recheck import Check, verify
+from leanset.result import PruneResult, load
+from leanset.select import Coverage, Frontier, FrontierPoint
+from leanset.settings import Settings
 from leanset.solve import AdaptiveAnnealing, Exhaustive, SimulatedAnnealing
 
 __all__ = [
@@ -16,19 +28,24 @@ __all__ = [
     "ConjugateGradients",
     "Coverage",
     "DivergenceError",
+    "Estimate",
     "Exhaustive",
+    "Finding",
     "Frontier",
     "FrontierPoint",
     "InputError",
     "Kronecker",
     "LeansetError",
+    "LeansetWarning",
     "LiSSA",
     "MissingExtraError",
     "Outcome",
     "PruneResult",
     "RunFolderError",
+    "Settings",
     "SimulatedAnnealing",
     "__version__",
+    "estimate",
     "load",
     "prune",
     "verify",

@@ -1,3 +1,6 @@
+import warnings
+
+
 class LeansetError(Exception):
     """Base of every error that leanset raises on purpose."""
 
@@ -21,3 +24,12 @@ class MissingExtraError(LeansetError, ImportError):
 def missing_extra(feature: str, extra: str) -> MissingExtraError:
     """Build the error for a feature whose optional dependency is absent."""
     return MissingExtraError(f'{feature} needs the `{extra}` extra: pip install "leanset[{extra}]"')
+
+
+class LeansetWarning(UserWarning):
+    """Something that a user should know but that does not stop the work."""
+
+
+def warn(message: str) -> None:
+    """Warn the user."""
+    warnings.warn(message, LeansetWarning, stacklevel=2)

@@ -7,22 +7,22 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-Advance = Callable[[float], None]  # told the share of the stage that is done
+Advance = Callable[[float], None]  # called with the share of the stage that is done, from 0 to 1
 Stage = contextlib.AbstractContextManager[Advance]
 
 
 class Reporter(Protocol):
-    """Somebody to tell how far the work has come."""
+    """Shows how far the work is."""
 
     def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Stage:
-        """Announce a stage; `units` of `unit` are worked through as its share goes from 0 to 1.
+        """Start a stage of `units` (images, steps, ...); `unit` is their name.
 
-        A stage without a unit does not know how far it is, and only shows that it is alive.
+        A stage without a unit has no known length and only shows that it is running.
         """
 
 
 class Silent:
-    """Tells nobody."""
+    """Shows nothing."""
 
     def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Stage:
         """Do nothing."""
@@ -30,7 +30,7 @@ class Silent:
 
 
 class Bars:
-    """Progress bars on a terminal, with rate and remaining time; used inside a `with` block."""
+    """Progress bars on a terminal, with rate and remaining time. Use it in a `with` block."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._bars = Progress(
@@ -70,7 +70,7 @@ class Bars:
 
 @contextlib.contextmanager
 def reporter_for(progress: bool | None) -> Iterator[Reporter]:
-    """Return bars if asked for, or if a person is watching and nothing was said."""
+    """Return progress bars if `progress` is True, or if it is None and a terminal is attached; else a silent reporter."""
     if progress is None:
         progress = sys.stderr.isatty()
     if not progress:
@@ -81,7 +81,7 @@ def reporter_for(progress: bool | None) -> Iterator[Reporter]:
 
 
 def part_of(advance: Advance, nth: int, parts: int) -> Advance:
-    """Return the reporter of the nth of several equal parts of a stage."""
+    """Return the progress function for the nth of several equal parts of a stage."""
     return lambda share: advance((nth + share) / parts)
 
 

@@ -174,7 +174,7 @@ class RunFolder(Folder):
         if changed and not overwrite:
             raise RunFolderError(
                 f"{self.path}: holds a run with other {in_words(changed)}; choose another output folder, or overwrite it "
-                "(`--overwrite`, `overwrite=True`)."
+                "(`overwrite=True`)."
             )
         return changed
 

@@ -15,18 +15,24 @@ try:
 except ImportError:
     raise missing_extra("leanset.torch", "torch") from None
 
+from leanset import training as trainer
 from leanset._progress import reporter_for
+from leanset.capture import Captured, capture_head, find_head, weights_of
 from leanset.data import Images, array_digest
-from leanset.evaluate.front import compare
-from leanset.head.capture import Captured, capture_head, weights_of
-from leanset.head.locate import find_head
-from leanset.head.statistics import HeadStatistics, store_in
-from leanset.training import gradients, loop
-from leanset.training.datasets import DatasetBatches
-from leanset.training.devices import fabric_for
-from leanset.training.folder import NetworkFolder
-from leanset.training.models import MODELS, build_model, is_normalised
-from leanset.training.recipe import PRESETS, Recipe, preset
+from leanset.evaluate import compare
+from leanset.head import HeadStatistics, store_in
+from leanset.training import (
+    MODELS,
+    PRESETS,
+    DatasetBatches,
+    NetworkFolder,
+    Recipe,
+    Training,
+    build_model,
+    fabric_for,
+    is_normalised,
+    preset,
+)
 
 __all__ = [
     "MODELS",
@@ -43,7 +49,6 @@ __all__ = [
     "preset",
     "train",
 ]
-Training = loop.Training
 
 
 def capture(
@@ -185,7 +190,7 @@ def train(
     if devices > 1:
         fabric.launch()
     with reporter_for(progress) as reporter:
-        training = loop.train(
+        training = trainer.train(
             model,
             data,
             chosen,
@@ -226,7 +231,7 @@ def gradient_norms(
         reporter_for(progress) as reporter,
         reporter.stage("Gradient of every example", units=len(data), unit="examples") as advance,
     ):
-        return gradients.gradient_norms(model, data, _device(model), batch_size=batch_size, advance=advance)
+        return trainer.gradient_norms(model, data, _device(model), batch_size=batch_size, advance=advance)
 
 
 def _training_identity(

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from leanset.certify import loss_gap_bounds, newton_step, paired_gap, preconditioner, refit
+from leanset.certify import loss_gap_bounds, paired_gap
 from leanset.data import checked_examples
-from leanset.head import design_of, fit_head
-from leanset.influence import HeadState
+from leanset.head import FittedHead, Softmax, design_of, fit_head, newton_step, refit
+from leanset.influence import preconditioner
 from tests import plain
 
 L2 = 1e-2
@@ -12,8 +12,8 @@ L2 = 1e-2
 
 @pytest.fixture
 def ground(toy):
-    design, validation, _ = design_of(checked_examples(*toy[:2], toy[2]), standardize=True)
-    state = HeadState.at(design, fit_head(design, L2).theta, L2)
+    design, validation, _ = design_of(checked_examples(*toy[:2], toy[2]), Softmax(3), standardize=True)
+    state = FittedHead.at(design, fit_head(design, L2).theta, L2)
     removed = np.zeros(240, dtype=bool)
     removed[np.random.default_rng(0).permutation(240)[:90]] = True
     return state, validation, removed
@@ -21,36 +21,40 @@ def ground(toy):
 
 def test_refit_is_the_minimiser_on_the_kept_rows(ground):
     state, _, removed = ground
-    measurement = refit(state, removed, preconditioner(state, 2**30))
-    oracle = plain.fit(state.design.matrix[~removed], state.design.labels[~removed], 3, L2)
+    measurement = refit(state, 1.0 - removed, preconditioner(state, 2**30))
+    oracle = plain.fit(plain.matrix_of(state.design)[~removed], state.design.targets[~removed], 3, L2)
     np.testing.assert_allclose(measurement.theta, oracle, atol=1e-7)
     assert measurement.change == pytest.approx(np.linalg.norm(oracle - state.theta), rel=1e-6)
 
 
 def test_newton_step_is_the_formula(ground):
     state, _, removed = ground
-    h = plain.hessian(state.theta, state.design.matrix[~removed], L2)
+    h = plain.hessian(state.theta, plain.matrix_of(state.design)[~removed], L2)
     centred = (
-        plain.gradients(state.theta, state.design.matrix[removed], state.design.labels[removed]) + L2 * state.theta
+        plain.gradients(state.theta, plain.matrix_of(state.design)[removed], state.design.targets[removed])
+        + L2 * state.theta
     )
     expected = np.linalg.solve(h, centred.sum(axis=0).ravel()) / (~removed).sum()
-    step = newton_step(state, removed, preconditioner(state, 2**30))
+    step = newton_step(state, 1.0 - removed, preconditioner(state, 2**30))
     np.testing.assert_allclose(step.solution.ravel(), expected, atol=1e-6 * np.abs(expected).max() + 1e-9)
 
 
 def test_a_crude_preconditioner_changes_the_effort_not_the_answer(ground):
     state, _, removed = ground
-    good, crude = refit(state, removed, preconditioner(state, 2**30)), refit(state, removed, preconditioner(state, 0))
+    good, crude = (
+        refit(state, 1.0 - removed, preconditioner(state, 2**30)),
+        refit(state, 1.0 - removed, preconditioner(state, 0)),
+    )
     assert good.change == pytest.approx(crude.change, rel=1e-6)
 
 
 def test_gap_is_the_paired_mean_with_its_t_interval(ground):
     state, validation, removed = ground
-    after = refit(state, removed, preconditioner(state, 2**30)).theta
+    after = refit(state, 1.0 - removed, preconditioner(state, 2**30)).theta
     gap = paired_gap(validation, state.theta, after)
     each = [
         np.log(plain.softmax(state.theta @ x)[y]) - np.log(plain.softmax(after @ x)[y])
-        for x, y in zip(validation.matrix, validation.labels, strict=True)
+        for x, y in zip(plain.matrix_of(validation), validation.targets, strict=True)
     ]
     assert gap.mean == pytest.approx(np.mean(each))
     half = 1.9801 * np.std(each, ddof=1) / np.sqrt(120)  # Student's t, 119 degrees of freedom
@@ -70,6 +74,6 @@ def test_bounds_bound_every_move(ground, size):
 def test_second_order_bound_dominates_the_true_quadratic(ground):
     state, validation, _ = ground
     change = np.random.default_rng(0).normal(size=state.theta.shape)
-    h = plain.hessian(state.theta, validation.matrix, 0.0)
+    h = plain.hessian(state.theta, plain.matrix_of(validation), 0.0)
     quadratic = 0.5 * change.ravel() @ h @ change.ravel()
     assert quadratic <= loss_gap_bounds(validation, state.theta, change)[1]

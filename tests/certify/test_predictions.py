@@ -1,20 +1,21 @@
 import numpy as np
 import pytest
 
-from leanset.certify import preconditioner, predictions
+from leanset.certify import predictions
 from leanset.data import checked_examples
-from leanset.head import Design, design_of, fit_head
-from leanset.influence import Cholesky, ConjugateGradients, HeadState
+from leanset.head import Design, FittedHead, Softmax, design_of, fit_head
+from leanset.influence import Cholesky, ConjugateGradients, prepare_inverses
+from leanset.rows import MemoryRows
 from tests import plain
 
 L2 = 1e-2
-RULES = ("paper", "centred", "newton", "refit")
+RULES = ("published", "centred", "newton", "refit")
 
 
 @pytest.fixture
 def ground(toy):
-    design, validation, _ = design_of(checked_examples(*toy[:2], toy[2]), standardize=True)
-    state = HeadState.at(design, fit_head(design, L2, relative_error=1e-10).theta, L2)
+    design, validation, _ = design_of(checked_examples(*toy[:2], toy[2]), Softmax(3), standardize=True)
+    state = FittedHead.at(design, fit_head(design, L2, relative_error=1e-10).theta, L2)
     return state, validation
 
 
@@ -25,19 +26,19 @@ def some_removed(n, count, seed=0):
 
 
 def by_rule(state, removed, validation, inverse=None):
-    prepared = (inverse or Cholesky()).prepare(state.curvature())
-    said = predictions(state, removed, prepared, preconditioner(state, 2**30), validation)
+    inverses = prepare_inverses(state, inverse or Cholesky(), 2**30)
+    said = predictions(state, removed, inverses, validation)
     assert tuple(prediction.rule for prediction in said) == RULES
     return {prediction.rule: prediction for prediction in said}
 
 
 def plain_changes(state, removed):
-    x, y, theta = state.design.matrix, state.design.labels, state.theta
+    x, y, theta = plain.matrix_of(state.design), state.design.targets, state.theta
     n, kept, gone = len(x), (~removed).sum(), plain.gradients(state.theta, x[removed], y[removed])
     h, kept_h = plain.hessian(theta, x, L2), plain.hessian(theta, x[~removed], L2)
     centred = (gone + L2 * theta).sum(axis=0).ravel()
     flat = {
-        "paper": np.linalg.solve(h, gone.sum(axis=0).ravel()) / n,
+        "published": np.linalg.solve(h, gone.sum(axis=0).ravel()) / n,
         "centred": np.linalg.solve(h, centred) / n * (n / kept),
         "newton": np.linalg.solve(kept_h, centred) / kept,
         "refit": (plain.fit(x[~removed], y[~removed], 3, L2) - theta).ravel(),
@@ -46,7 +47,7 @@ def plain_changes(state, removed):
 
 
 def plain_loss(design, theta):
-    return plain.objective(theta, design.matrix, design.labels, 0.0)
+    return plain.objective(theta, plain.matrix_of(design), design.targets, 0.0)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -65,7 +66,7 @@ def test_every_rule_is_its_formula(ground, rule):
 
 def test_bound_is_gradient_norm_times_change(ground):
     state, validation = ground
-    slope = plain.gradients(state.theta, validation.matrix, validation.labels).mean(axis=0)
+    slope = plain.gradients(state.theta, plain.matrix_of(validation), validation.targets).mean(axis=0)
     for said in by_rule(state, some_removed(240, 60), validation).values():
         assert said.bound == pytest.approx(np.linalg.norm(slope) * said.change)
 
@@ -78,16 +79,20 @@ def test_each_rule_foresees_the_refit_better_than_the_one_before(ground):
             rule: np.mean([abs(getattr(said[rule], quantity) - getattr(said["refit"], quantity)) for said in drawn])
             for rule in RULES
         }
-        assert error["newton"] < error["centred"] < error["paper"]
+        assert error["newton"] < error["centred"] < error["published"]
     for said in drawn:
         assert said["newton"].change == pytest.approx(said["refit"].change, rel=0.1)
 
 
 def tiled(state, copies):
     # Copies leave the minimum and the Hessian as they are, so that only the removed share m/n = 24/(240·copies) falls.
-    design = Design(np.tile(state.design.matrix, (copies, 1)), np.tile(state.design.labels, copies), 3)
+    design = Design(
+        MemoryRows(np.tile(plain.matrix_of(state.design), (copies, 1))),
+        np.tile(state.design.targets, copies),
+        Softmax(3),
+    )
     theta = fit_head(design, L2, start=state.theta, relative_error=1e-10).theta
-    return HeadState.at(design, theta, L2)
+    return FittedHead.at(design, theta, L2)
 
 
 def removed_in_first_copy(copies):
@@ -113,17 +118,17 @@ def test_all_but_the_paper_agree_with_the_refit_as_the_removed_share_falls(groun
         assert fall(rule, "gap") == pytest.approx(2, rel=0.1)
     # The published sum lacks λθ̂ once for every removed row, so its ratio to the refit tends to another limit than 1.
     changes = plain_changes(state, removed_in_first_copy(1))
-    paper, centred = np.linalg.norm(changes["paper"]), np.linalg.norm(changes["centred"]) * (240 - 24) / 240
-    assert fall("paper", "change", limit=paper / centred) == pytest.approx(2, rel=0.1)
-    assert abs(many["paper"].gap / many["refit"].gap - 1) > 10 * abs(many["centred"].gap / many["refit"].gap - 1)
+    paper, centred = np.linalg.norm(changes["published"]), np.linalg.norm(changes["centred"]) * (240 - 24) / 240
+    assert fall("published", "change", limit=paper / centred) == pytest.approx(2, rel=0.1)
+    assert abs(many["published"].gap / many["refit"].gap - 1) > 10 * abs(many["centred"].gap / many["refit"].gap - 1)
 
 
 def test_without_a_penalty_share_the_paper_lacks_nothing_but_the_rescaling(ground):
     state, validation = ground
     removed = some_removed(240, 90)
-    centred_at_zero = HeadState(state.design, np.zeros_like(state.theta), L2, state.probability, state.errors)
+    centred_at_zero = FittedHead(state.design, np.zeros_like(state.theta), L2, state.predicted, state.residual)
     said = by_rule(centred_at_zero, removed, validation)  # λθ is 0 at θ = 0
-    assert said["centred"].change == pytest.approx(said["paper"].change * 240 / 150)
+    assert said["centred"].change == pytest.approx(said["published"].change * 240 / 150)
 
 
 def test_removing_nothing_is_predicted_to_do_nothing(ground):

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from leanset.evaluate.compare import Question
+from leanset.evaluate import Question
 from tests.cli.test_images import call
 from tests.training.networks import striped_images
 
@@ -109,10 +109,10 @@ def test_another_recipe_or_share_in_the_same_folder_is_refused(compared, image_n
         (("--protocols", ""), "protocol"),
         (("--seeds", 0), "seeds=0"),
         (("--workers", 0), "workers=0"),
-        (("--train-models", "lenet,lenett"), "'lenett'"),
+        (("--train-models", "lenet,lenett"), "--model lenett"),
         (("--held-out-share", 1), "1.0"),
         (("--model", "resnet19"), "resnet20"),
-        (("--device", "tpu"), "'tpu'"),
+        (("--device", "tpu"), "--device tpu"),
     ],
 )
 def test_what_is_wrong_is_named_before_anything_is_trained_or_written(image_npz, tmp_path, arguments, said):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from leanset.data import open_source
-from leanset.paper import scale as scales
+from leanset.paper import EXPERIMENTS
+from leanset.paper.scale import SCALES
 from tests.cli.test_images import call
-from tests.paper.tiny import TINY
+from tests.paper.tiny import TINY, TINY_SETTINGS
 from tests.training.networks import striped_images
 
 
@@ -21,7 +22,9 @@ def tiny_npz(tmp_path):
 
 @pytest.fixture
 def tiny_scale(monkeypatch):
-    monkeypatch.setitem(scales.SCALES, "cpu", TINY)
+    monkeypatch.setitem(SCALES, "cpu", TINY)
+    for name, settings in TINY_SETTINGS.items():
+        monkeypatch.setitem(EXPERIMENTS[name], "cpu", settings)
 
 
 QUICK = ("--seeds", 1, "--workers", 1)
@@ -31,7 +34,10 @@ def test_what_is_wrong_is_said_before_the_data_is_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for arguments, said in (
         (("figure-7",), "experiment 'figure-7' is unknown; choose from theory, pruning"),
-        (("pruning", "--scale", "huge", "--data", "absent.npz"), "scale 'huge' is unknown; choose from cpu, paper"),
+        (
+            ("pruning", "--scale", "huge", "--data", "absent.npz"),
+            "`scale='huge'` is unknown; choose from cpu, published",
+        ),
         (("noise", "--data", "absent.npz"), "give --noisy-labels"),
         (("pruning",), "no data: give --data cifar10:DIR"),
         (("pruning", "--data", "absent.npz"), "there is no file or folder `absent.npz`"),

@@ -1,31 +1,22 @@
 import contextlib
-import multiprocessing
-import os
-import pickle
 import shutil
 import threading
 import time
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
-from PIL import Image
 
 from leanset import InputError
 from leanset._errors import DivergenceError, LeansetError
 from leanset._progress import Silent
 from leanset._threads import thread_count
-from leanset.data import open_source
-from leanset.data.encoded import LazyPixels
+from leanset.capture import NetworkSettings, trained_network
 from leanset.evaluate import study as study_module
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job
 from leanset.evaluate.study import Study
-from leanset.pipeline.network import NetworkSettings, trained_network
 from leanset.training.loop import Quality
-from tests.evaluate.benches import RECIPE, tiny_bench
-from tests.training.networks import striped_images
+from tests.evaluate.setups import RECIPE, tiny_setup
 
 METHODS = ("stratified-random", "el2n")
 WHOLE = [Job(seed, 0.0, "lenet", EQUAL_EPOCHS, FULL) for seed in range(4)]
@@ -34,19 +25,13 @@ JOBS = [
     *(Job(seed, 0.5, "lenet", EQUAL_EPOCHS, method) for seed in (0, 1) for method in METHODS),
     Job(0, 0.5, "lenet", EQUAL_STEPS, "el2n"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    """The last bit of a training may depend on the number of threads, and many a test here compares two trainings."""
-    with thread_count(1):
-        yield
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A study that was run without interruption."""
-    study = Study(tiny_bench(), tmp_path_factory.mktemp("study") / "table")
+    study = Study(tiny_setup(), tmp_path_factory.mktemp("study") / "table")
     with thread_count(1):
         study.run(JOBS, workers=1)
     return study
@@ -56,7 +41,7 @@ def finished(tmp_path_factory):
 def begun(finished, tmp_path):
     """A study whose scorer is trained, and nothing else."""
     shutil.copytree(finished.path, tmp_path / "table", ignore=shutil.ignore_patterns("jobs", "selections", "locks"))
-    return Study(finished.bench, tmp_path / "table")
+    return Study(finished.setup, tmp_path / "table")
 
 
 def rows(study, jobs=JOBS):
@@ -80,7 +65,7 @@ def test_an_outcome_is_that_of_a_training_by_hand(finished, job):
     assert len(np.unique(kept)) == round((1 - job.fraction) * 48)
     epochs = 2 if job.protocol == EQUAL_STEPS else 1
     settings = NetworkSettings(model="lenet", recipe=replace(RECIPE, epochs=epochs), seed=job.seed, device="cpu")
-    _, quality = trained_network(finished.bench.images, settings, places=kept, reporter=Silent())
+    _, quality = trained_network(finished.setup.images, settings, places=kept, reporter=Silent())
     [row] = finished.outcomes([job])
     assert (row["accuracy"], row["loss"]) == (quality.accuracy, quality.loss)
     assert (row["kept"], row["epochs"], row["steps"]) == (len(kept), epochs, epochs * -(-len(kept) // 16))
@@ -90,7 +75,7 @@ def test_an_outcome_is_that_of_a_training_by_hand(finished, job):
 def test_stratified_choices_keep_the_share_of_each_class_and_depend_on_the_seed(finished):
     zero, one = (finished.kept(Job(seed, 0.5, "lenet", EQUAL_EPOCHS, "stratified-random")) for seed in (0, 1))
     for kept in (zero, one):
-        np.testing.assert_array_equal(np.bincount(finished.bench.images.labels[kept]), [8, 8, 8])
+        np.testing.assert_array_equal(np.bincount(finished.setup.images.labels[kept]), [8, 8, 8])
     assert zero.tolist() != one.tolist()
 
 
@@ -125,18 +110,18 @@ def test_an_interrupted_study_goes_on_to_the_same_rows(begun, finished, monkeypa
 
 def test_jobs_of_one_selection_train_on_the_same_places(begun, monkeypatch):
     seen, selected = [], []
-    select = type(begun.bench).select
+    select = type(begun.setup).select
 
     def noted(images, settings, *, places, reporter):
         seen.append((settings.model, settings.recipe.epochs, places.tolist()))
         return nothing(images, settings)
 
-    def counted(bench, statistics, job, threads):
+    def counted(setup, statistics, job, threads):
         selected.append(job.selection)
-        return select(bench, statistics, job, threads)
+        return select(setup, statistics, job, threads)
 
     instead(monkeypatch, noted)
-    monkeypatch.setattr(type(begun.bench), "select", counted)
+    monkeypatch.setattr(type(begun.setup), "select", counted)
     kinds = (("lenet", EQUAL_EPOCHS), ("lenet", "epochs=3"), ("conv4", EQUAL_EPOCHS))
     begun.run([Job(0, 0.5, model, protocol, "random") for model, protocol in kinds], workers=1)
     assert sorted((model, epochs) for model, epochs, _ in seen) == [("conv4", 1), ("lenet", 1), ("lenet", 3)]
@@ -163,7 +148,7 @@ def test_two_who_share_a_folder_never_do_a_job_twice(begun, monkeypatch):
     instead(monkeypatch, counted)
     monkeypatch.setattr(study_module, "_LOOK", 0.01)
     threads = [
-        threading.Thread(target=Study(begun.bench, begun.path).run, args=(WHOLE,), kwargs={"workers": 1})
+        threading.Thread(target=Study(begun.setup, begun.path).run, args=(WHOLE,), kwargs={"workers": 1})
         for _ in range(2)
     ]
     for thread in threads:
@@ -219,7 +204,7 @@ def test_divergence_is_a_failure_or_counted_as_chance(begun, monkeypatch):
         begun.run(WHOLE[:1], workers=1)
     begun.run(WHOLE[:1], workers=1, divergence_is_chance=True)
     [row] = begun.outcomes(WHOLE[:1])
-    assert row["accuracy"] == 1 / len(begun.bench.images.classes)
+    assert row["accuracy"] == 1 / len(begun.setup.images.classes)
     assert row["loss"] is None
 
 
@@ -233,7 +218,7 @@ def test_divergence_is_a_failure_or_counted_as_chance(begun, monkeypatch):
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_written(tmp_path, jobs, workers, said):
-    study = Study(tiny_bench(), tmp_path / "table")
+    study = Study(tiny_setup(), tmp_path / "table")
     with pytest.raises(InputError, match=said):
         study.run(jobs, workers=workers)
     assert not study.path.exists()
@@ -250,85 +235,3 @@ def test_progress_goes_from_nothing_to_all_in_steps_of_the_work_done(begun, monk
     jobs = [WHOLE[0], replace(WHOLE[1], protocol="epochs=3")]
     begun.run(jobs, workers=1, reporter=Noting())
     np.testing.assert_allclose(shares, [1 / 4, 1])
-
-
-@pytest.fixture
-def lazy_images(tmp_path):
-    """The images of `tiny_bench` in files that are decoded when asked for."""
-    images = striped_images(48, held_out=24)
-    for part, data in (("train", images), ("test", images.held_out)):
-        for row, (pixels, label) in enumerate(zip(data.pixels, data.labels, strict=True)):
-            place = tmp_path / "images" / part / f"{label}"
-            place.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(pixels.transpose(1, 2, 0)).save(place / f"{row:04d}.png")
-    opened = open_source(f"folder:{tmp_path / 'images'}", memory=0)
-    assert isinstance(opened.pixels, LazyPixels)
-    return opened
-
-
-def test_two_worker_processes_that_decode_files_find_what_one_finds_in_memory(lazy_images, tmp_path):
-    eager = replace(
-        lazy_images,
-        pixels=lazy_images.pixels[np.arange(48)],
-        held_out=replace(lazy_images.held_out, pixels=lazy_images.held_out.pixels[np.arange(24)]),
-    )
-    jobs = [*WHOLE[:2], JOBS[2], JOBS[3]]
-    one, two = (Study(tiny_bench(images), tmp_path / name) for images, name in ((eager, "one"), (lazy_images, "two")))
-    assert pickle.loads(pickle.dumps(two)).bench.identity() == two.bench.identity()
-    one.run(jobs, workers=1)
-    two.run(jobs, workers=2)
-    assert rows(two, jobs) == rows(one, jobs)
-
-
-@dataclass(frozen=True)
-class Mortal(Study):
-    """A study whose process ends, without a word, in the job of seed 1: the first one there, or every one."""
-
-    marker: Path | None = None
-
-    def _done(self, job, divergence_is_chance):
-        if job.seed == 1 and (self.marker is None or not self.marker.exists()):
-            if self.marker is not None:
-                self.marker.touch()
-            os._exit(9)
-        return {"accuracy": 0.5}
-
-
-def test_the_job_of_a_worker_that_dies_is_taken_over(tmp_path):
-    study = Mortal(tiny_bench(), tmp_path / "table", marker=tmp_path / "died")
-    study.run(WHOLE, workers=2)
-    assert study.marker.exists()
-    assert len(rows(study, WHOLE)) == 4
-
-
-def test_a_study_whose_workers_all_die_does_not_end_in_silence(tmp_path):
-    study = Mortal(tiny_bench(), tmp_path / "table")
-    with pytest.raises(LeansetError) as caught:
-        study.run(WHOLE[1:3], workers=2)
-    said = str(caught.value)
-    assert " of 2 trainings are not done" in said
-    assert "9, 9" in said
-    assert said.endswith(study.table.pending(WHOLE[1:3])[0].key)
-
-
-def test_a_worker_stops_when_its_parent_is_gone(monkeypatch):
-    class Parent:
-        def is_alive(self):
-            return alive
-
-    monkeypatch.setattr(multiprocessing, "parent_process", Parent)
-    alive = True
-    study_module._stop_if_orphaned()
-    alive = False
-    with pytest.raises(SystemExit):
-        study_module._stop_if_orphaned()
-
-
-def test_a_gpu_is_not_shared_by_default(monkeypatch):
-    monkeypatch.setattr(study_module, "available_threads", lambda: 7)
-    for cuda, mps in ((False, False), (True, False), (False, True)):
-        monkeypatch.setattr(torch.cuda, "is_available", lambda cuda=cuda: cuda)
-        monkeypatch.setattr(torch.backends.mps, "is_available", lambda mps=mps: mps)
-        assert study_module._default_workers("cpu") == 7
-        assert study_module._default_workers("auto") == (1 if cuda or mps else 7)
-        assert study_module._default_workers("cuda") == study_module._default_workers("mps") == 1

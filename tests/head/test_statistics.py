@@ -5,7 +5,7 @@ import pytest
 
 import leanset
 from leanset import InputError, RunFolderError
-from leanset.head.statistics import HeadStatistics, store_in
+from leanset.head import HeadStatistics, store_in
 from leanset.training import Dynamics
 
 

@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 
 from leanset import Cholesky, ConjugateGradients, DivergenceError, InputError, Kronecker, LiSSA
+from leanset._arrays import mask_of
 from leanset.data import checked_examples
-from leanset.head import design_of, fit_head
-from leanset.influence import HeadState, choose_inverse, influence_map, influence_of_sum
-from leanset.influence.vectors import contrasts
+from leanset.head import FittedHead, Softmax, design_of, fit_head
+from leanset.head.loss import contrasts
+from leanset.influence import choose_inverse, influence_map, prepare_inverses
 from tests import plain
 
 L2 = 1e-2
@@ -17,15 +18,15 @@ def state():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 3, 200)
     examples = checked_examples(rng.normal(size=(200, 4)) + np.eye(3, 4)[labels], labels)
-    design, _, _ = design_of(examples, standardize=True)
-    return HeadState.at(design, fit_head(design, L2).theta, L2)
+    design, _, _ = design_of(examples, Softmax(3), standardize=True)
+    return FittedHead.at(design, fit_head(design, L2).theta, L2)
 
 
 @pytest.fixture(scope="module")
 def oracle(state):
     """All centred influence vectors (1/n) H⁻¹ (g_i + l2·θ) from the formula, one by one."""
-    h = plain.hessian(state.theta, state.design.matrix, L2)
-    g = plain.gradients(state.theta, state.design.matrix, state.design.labels) + L2 * state.theta
+    h = plain.hessian(state.theta, plain.matrix_of(state.design), L2)
+    g = plain.gradients(state.theta, plain.matrix_of(state.design), state.design.targets) + L2 * state.theta
     return np.linalg.solve(h, g.reshape(200, -1).T).T / 200
 
 
@@ -48,18 +49,17 @@ def test_exact_inverses_give_the_formula_and_a_true_residual(state, oracle, inve
 def test_the_residual_is_what_it_says(state, inverse):
     rhs = np.random.default_rng(0).normal(size=(3, *state.theta.shape))
     answer = inverse.prepare(state.curvature()).solve(rhs)
-    h = plain.hessian(state.theta, state.design.matrix, L2)
+    h = plain.hessian(state.theta, plain.matrix_of(state.design), L2)
     left = answer.solution.reshape(3, -1) @ h - rhs.reshape(3, -1)
     expected = np.linalg.norm(left, axis=1) / np.linalg.norm(rhs.reshape(3, -1), axis=1)
     np.testing.assert_allclose(answer.residual, expected, rtol=1e-6, atol=1e-13)
 
 
 def test_centred_influences_add_up_to_zero_and_uncentred_to_the_penalty(state):
-    everyone = np.arange(200)
-    inverse = Cholesky().prepare(state.curvature())
-    assert np.linalg.norm(influence_of_sum(state, everyone, inverse).solution) < 1e-8
-    uncentred = influence_of_sum(state, everyone, inverse, centred=False).solution.ravel()
-    h = plain.hessian(state.theta, state.design.matrix, L2)
+    everyone, inverses = np.ones(200), prepare_inverses(state, Cholesky(), 2**30)
+    assert np.linalg.norm(inverses.influence_of_sum(state, everyone).solution) < 1e-8
+    uncentred = inverses.influence_of_sum(state, everyone, centred=False).solution.ravel()
+    h = plain.hessian(state.theta, plain.matrix_of(state.design), L2)
     np.testing.assert_allclose(uncentred, -np.linalg.solve(h, L2 * state.theta.ravel()), atol=1e-8)
 
 
@@ -67,7 +67,9 @@ def test_centred_influences_add_up_to_zero_and_uncentred_to_the_penalty(state):
 def test_totals_are_sums_of_vectors(state, inverse):
     influence = influence_map(state, inverse)
     rows = np.array([3, 77, 78, 150])
-    np.testing.assert_allclose(influence.total(rows), influence.vectors(rows).sum(axis=0), atol=1e-6)
+    np.testing.assert_allclose(
+        influence.total(mask_of(rows, 200).astype(float)), influence.vectors(rows).sum(axis=0), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("inverse", [Cholesky(), Kronecker()], ids=str)
@@ -88,9 +90,9 @@ def test_kronecker_norms_agree_with_its_vectors_and_fewer_directions_capture_les
 
 def test_kept_rows_choose_the_hessian_and_the_divisor(state):
     kept = np.arange(0, 200, 2)
-    influence = influence_map(state, Cholesky(), kept=kept)
-    h = plain.hessian(state.theta, state.design.matrix[kept], L2)
-    g = plain.gradient_of(state.theta, state.design.matrix[5], state.design.labels[5]) + L2 * state.theta
+    influence = influence_map(state, Cholesky(), weights=mask_of(kept, 200).astype(float))
+    h = plain.hessian(state.theta, plain.matrix_of(state.design)[kept], L2)
+    g = plain.gradient_of(state.theta, plain.matrix_of(state.design)[5], state.design.targets[5]) + L2 * state.theta
     expected = np.linalg.solve(h, g.ravel()) / 100
     np.testing.assert_allclose(expand(influence.vectors(np.array([5])), state)[0], expected, atol=1e-6)
 

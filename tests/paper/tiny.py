@@ -1,33 +1,67 @@
 """The paper's experiments in miniature."""
 
-from leanset.evaluate.bench import LEANSET, STRATIFIED, UNIFORM
-from leanset.paper.scale import Scale
-from leanset.training.recipe import Recipe
+import numpy as np
 
+from leanset._progress import Silent
+from leanset.evaluate import LEANSET, STRATIFIED, UNIFORM
+from leanset.paper import Experiment
+from leanset.paper.nas import SearchSettings
+from leanset.paper.noise import NoiseSettings
+from leanset.paper.pruning import PruningSettings
+from leanset.paper.scale import Scale
+from leanset.paper.speed import SpeedSettings
+from leanset.paper.theory import TheorySettings
+from leanset.paper.transfer import TransferSettings
+from leanset.training.recipe import Recipe
+from tests.training.networks import striped_images
+
+SOURCE = striped_images(n=75, size=12)
+NOISY = np.where(np.random.default_rng(1).random(75) < 0.3, (SOURCE.labels + 1) % 3, SOURCE.labels)
 TINY = Scale(
+    name="cpu",
     per_class=20,
     scorer="lenet",
     recipe=Recipe(epochs=1, lr=0.02, batch_size=16, crop=0),
-    methods=(STRATIFIED, "el2n", LEANSET),
-    fractions=(0.4,),
     seeds=2,
-    step_methods=(STRATIFIED,),
-    step_fractions=(0.4,),
-    theory_fractions=(0.4,),
-    transfer_scorer="lenet",
-    transfer_models=("convnet-1-32-relu-none-max",),
-    transfer_methods=(STRATIFIED, LEANSET),
-    transfer_fractions=(0.4,),
-    speed_epochs=(2,),
-    speed_fractions=(0.4,),
-    search_designs=3,
-    search_multiply_adds=300_000,
-    search_map_entries=9_000,
-    search_per_class=5,
-    search_methods=(UNIFORM, LEANSET),
-    search_epochs=2,
-    search_whole_epochs=1,
-    search_seeds=1,
-    noise_methods=(STRATIFIED, LEANSET),
-    noise_fractions=(0.4,),
 )
+TINY_SETTINGS = {
+    "pruning": PruningSettings(
+        methods=(STRATIFIED, "el2n", LEANSET),
+        fractions=(0.4,),
+        step_methods=(STRATIFIED,),
+        step_fractions=(0.4,),
+    ),
+    "theory": TheorySettings(fractions=(0.4,)),
+    "transfer": TransferSettings(
+        scorer="lenet",
+        models=("convnet-1-32-relu-none-max",),
+        methods=(STRATIFIED, LEANSET),
+        fractions=(0.4,),
+    ),
+    "speed": SpeedSettings(epochs=(2,), fractions=(0.4,)),
+    "nas": SearchSettings(
+        designs=3,
+        multiply_adds=300_000,
+        map_entries=9_000,
+        per_class=5,
+        methods=(UNIFORM, LEANSET),
+        epochs=2,
+        whole_epochs=1,
+        seeds=1,
+    ),
+    "noise": NoiseSettings(methods=(STRATIFIED, LEANSET), fractions=(0.4,)),
+}
+
+
+def tiny_experiment(folder):
+    """Seventy-five striped images, some of them with wrong labels."""
+    return Experiment(
+        source=SOURCE,
+        scale=TINY,
+        out=folder / "out",
+        work=folder / "work",
+        command="leanset paper ...",
+        reporter=Silent(),
+        workers=1,
+        noisy_labels={"worse": NOISY},
+    )

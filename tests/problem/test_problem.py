@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leanset import InputError
-from leanset.problem import Constraints, PruneProblem
+from leanset.problem import BestSetProblem, Constraints
 
 
 @st.composite
@@ -29,8 +29,8 @@ def test_random_removals_keep_every_rule(case):
     removed = rules.random_removal(count, np.random.default_rng(seed))
     assert removed.sum() == count
     assert rules.violations(removed) == []
-    left = np.bincount(rules.labels[~removed], minlength=rules.n_classes)
-    sizes = np.bincount(rules.labels, minlength=rules.n_classes)
+    left = np.bincount(rules.groups[~removed], minlength=rules.n_groups)
+    sizes = np.bincount(rules.groups, minlength=rules.n_groups)
     assert (left >= np.minimum(rules.least_kept, sizes)).all()
 
 
@@ -61,7 +61,7 @@ def test_violations_are_put_into_words():
     rules = Constraints(np.array([0, 0, 1, 1]), 2, np.array([True, False, False, False]), proportional=True)
     found = rules.violations(np.array([True, True, False, False]))
     assert "1 pinned rows were removed" in found[0]
-    assert "class 0 lost 2" in found[1]
+    assert "group 0 lost 2" in found[1]
     assert "proportion" in found[2]
 
 
@@ -72,7 +72,7 @@ def test_too_many_is_an_error_that_says_how_many_may_go():
 
 
 def test_norm_is_the_formula_and_feasibility_counts_classes():
-    problem = PruneProblem(
+    problem = BestSetProblem(
         np.float32([[1, 0], [0, 2], [3, 3]]),
         np.array([0, 1, 1]),
         np.array([False, True, False]),
@@ -90,7 +90,7 @@ def test_norm_is_the_formula_and_feasibility_counts_classes():
 def test_a_set_is_feasible_if_it_removes_as_many_of_each_cell(seed):
     rng, k = np.random.default_rng(seed), 12
     labels, cells, removed, other = rng.integers(0, 2, k), rng.integers(0, 3, k), *(rng.random((2, k)) < 0.5)
-    problem = PruneProblem(rng.normal(size=(k, 2)).astype(np.float32), labels, removed, cells=cells)
+    problem = BestSetProblem(rng.normal(size=(k, 2)).astype(np.float32), labels, removed, cells=cells)
     permuted = removed.copy()
     for cell in range(3):
         permuted[cells == cell] = rng.permutation(removed[cells == cell])
@@ -101,7 +101,7 @@ def test_a_set_is_feasible_if_it_removes_as_many_of_each_cell(seed):
 
 
 def test_cells_of_several_classes_also_obey_what_classes_can_spare():
-    problem = PruneProblem(
+    problem = BestSetProblem(
         np.ones((4, 1), np.float32),
         np.array([0, 1, 0, 1]),
         np.array([True, False, True, False]),
@@ -123,5 +123,5 @@ def test_cells_of_several_classes_also_obey_what_classes_can_spare():
     ],
 )
 def test_malformed_problems_are_refused(arguments):
-    with pytest.raises(InputError, match=r"^`PruneProblem"):
-        PruneProblem(*arguments)
+    with pytest.raises(InputError, match=r"^`BestSetProblem"):
+        BestSetProblem(*arguments)

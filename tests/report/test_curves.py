@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from leanset import InputError, MissingExtraError
+from leanset.report import Bars, Curve, Panel, bars_figure, curves_figure, save_figure, scatter_figure
 from leanset.report.canvas import look
-from leanset.report.curves import Bars, Curve, Panel, bars_figure, curves_figure, save_figure, scatter_figure
 
 X = np.array([0.2, 0.4, 0.8])
 
@@ -139,7 +139,7 @@ def test_saved_figures_are_the_same_bytes_in_every_process(tmp_path):
 import sys
 from pathlib import Path
 from tests.report.test_curves import many_curves, panel
-from leanset.report.curves import curves_figure, save_figure
+from leanset.report import curves_figure, save_figure
 save_figure(curves_figure([panel(many_curves())]), Path(sys.argv[1]), "figure")
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "one")], check=True, cwd=Path(__file__).parents[2])
@@ -165,15 +165,18 @@ def test_saving_twice_changes_nothing_and_leaves_two_files(tmp_path):
     ("call", "words"),
     [
         (lambda: curves_figure([]), "at least one panel"),
-        (lambda: Curve("a", X, X[:2]), r"`Curve\('a'\)` needs lists of one length"),
+        (lambda: Curve("a", X, X[:2]), r"`Curve\('a'\)` needs lists of the same length"),
         (lambda: Curve("a", X, X, low=X), "both `low` and `high`"),
         (lambda: Curve("a", X, X, style="mine"), "style='mine'"),
-        (lambda: curves_figure([panel([Curve("a", X, X), Curve("a", X, X)])]), "two curves of one name"),
+        (lambda: curves_figure([panel([Curve("a", X, X), Curve("a", X, X)])]), "two curves with the same name"),
         (
             lambda: curves_figure([panel([Curve("a", X, X)]), panel([Curve("a", X, X, style="ours")])]),
             "'other' and 'ours'",
         ),
-        (lambda: bars_figure("a", "x", ["one"], [Bars("b", [1.0, 2.0])]), "2 numbers for 1 labels"),
+        (
+            lambda: bars_figure("a", "x", ["one"], [Bars("b", [1.0, 2.0])]),
+            r"`Bars\('b'\)` must have 1 numbers, one for each label; got 2",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call, words):

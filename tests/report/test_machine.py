@@ -10,8 +10,7 @@ import numpy as np
 
 import leanset
 from leanset._threads import available_threads, thread_count
-from leanset.report import machine as machine_module
-from leanset.report.machine import load, machine
+from leanset.report import load, machine
 
 
 def test_the_record_holds_no_host_name_and_no_path(tmp_path, monkeypatch):
@@ -61,5 +60,5 @@ def test_a_package_that_is_not_installed_is_left_out(monkeypatch):
 
 def test_a_copy_that_is_no_checkout_has_no_commit(tmp_path, monkeypatch):
     place = tmp_path / "site-packages" / "leanset" / "report" / "machine.py"
-    monkeypatch.setattr(machine_module, "__file__", str(place))
+    monkeypatch.setitem(machine.__globals__, "__file__", str(place))
     assert machine()["commit"] is None

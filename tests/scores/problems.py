@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from leanset.data import Dynamics
 from leanset.scores import (
     AUM,
     CCS,
@@ -18,7 +19,6 @@ from leanset.scores import (
     Moderate,
     method_named,
 )
-from leanset.training import Dynamics
 
 ALL = (
     *(method_named(name) for name in METHODS),
@@ -45,10 +45,11 @@ ON_FEATURES = tuple(method for method in WITHOUT_DRAWS if "features" in method.n
 
 def make_evidence(seed, rows=30, classes=3, columns=4, epochs=12, runs=2):
     rng = np.random.default_rng(seed)
+    groups = np.arange(rows) % classes
     return Evidence(
-        labels=np.arange(rows) % classes,
+        groups=groups,
         features=rng.normal(size=(rows, columns)),
-        probability=rng.dirichlet(np.ones(classes), rows),
+        errors=rng.dirichlet(np.ones(classes), rows) - np.eye(classes)[groups],
         dynamics=tuple(make_dynamics(rng, rows, epochs + k) for k in range(runs)),
         gradient_norm=rng.exponential(size=rows),
         influence_norm=rng.exponential(size=rows),

@@ -10,6 +10,13 @@ from leanset import InputError
 from leanset.scores import METHODS, Evidence, Method, Score, method_named
 from tests.scores.problems import ALL, ON_FEATURES, SCORES, WITHOUT_DRAWS, make_evidence, removed_set
 
+NEEDS_IN_WORDS = {
+    "features": "features",
+    "errors": "the errors of a head",
+    "dynamics": "dynamics",
+    "gradient_norm": "gradient norms",
+    "influence_norm": "influence norms",
+}
 SIZES = st.tuples(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 4), st.floats(0, 1))
 
 
@@ -32,7 +39,7 @@ def test_the_same_generator_gives_the_same_order_and_leaves_the_evidence_alone(m
     evidence, untouched = make_evidence(1), make_evidence(1)
     first, second = (method.preference(evidence, 12, np.random.default_rng(5)) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-    for field in ("labels", "features", "probability", "gradient_norm", "influence_norm"):
+    for field in ("groups", "features", "errors", "gradient_norm", "influence_norm"):
         np.testing.assert_array_equal(getattr(evidence, field), getattr(untouched, field))
 
 
@@ -57,10 +64,10 @@ def test_the_order_of_rows_does_not_matter(method, seed, count):
 
 
 @each(WITHOUT_DRAWS)
-def test_the_names_of_classes_do_not_matter(method):
+def test_the_codes_of_groups_do_not_matter(method):
     evidence, new_code = make_evidence(2), np.array([2, 0, 1])
     renamed = dataclasses.replace(
-        evidence, labels=new_code[evidence.labels], probability=evidence.probability[:, np.argsort(new_code)]
+        evidence, groups=new_code[evidence.groups], errors=evidence.errors[:, np.argsort(new_code)]
     )
     assert removed_set(method, renamed, 12) == removed_set(method, evidence, 12)
 
@@ -106,15 +113,15 @@ def test_an_end_that_does_not_exist_is_refused(method):
 @each([method for method in ALL if method.all_needs()])
 def test_missing_evidence_is_named_before_work_starts(method):
     first = method.all_needs()[0]
-    wanted = (first if isinstance(first, str) else " or ".join(first)).replace("_", " ")
-    with pytest.raises(InputError, match=f"`method='{method.name}'` needs {wanted}, which was not recorded"):
-        method.preference(Evidence(labels=np.zeros(3, dtype=int)), 1, np.random.default_rng(0))
+    wanted = " or ".join(NEEDS_IN_WORDS[need] for need in ((first,) if isinstance(first, str) else first))
+    with pytest.raises(InputError, match=f"`method='{method.name}'` needs {wanted}, which were not recorded"):
+        method.preference(Evidence(groups=np.zeros(3, dtype=int)), 1, np.random.default_rng(0))
 
 
 @each(SCORES)
 def test_scores_asked_for_alone_also_name_what_is_missing(method):
     with pytest.raises(InputError, match="not recorded"):
-        method.scores(Evidence(labels=np.zeros(3, dtype=int), dynamics=()))
+        method.scores(Evidence(groups=np.zeros(3, dtype=int), dynamics=()))
 
 
 @each(ALL)
@@ -138,11 +145,13 @@ def test_an_unknown_name_lists_the_known_ones():
 
 
 def test_evidence_of_different_lengths_is_refused():
-    with pytest.raises(InputError, match=r"has 3 labels, but its other parts have \{'features': 2\} rows"):
-        Evidence(labels=np.zeros(3, dtype=int), features=np.zeros((2, 1)))
+    with pytest.raises(
+        InputError, match=r"`Evidence\(groups=...\)` has 3 rows, but other fields have \{'features': 2\}"
+    ):
+        Evidence(groups=np.zeros(3, dtype=int), features=np.zeros((2, 1)))
 
 
 def test_evidence_that_is_not_finite_is_refused():
-    evidence = Evidence(labels=np.zeros(3, dtype=int), gradient_norm=np.array([1.0, np.nan, np.inf]))
+    evidence = Evidence(groups=np.zeros(3, dtype=int), gradient_norm=np.array([1.0, np.nan, np.inf]))
     with pytest.raises(InputError, match="no finite score for 2 of 3 rows"):
         method_named("grand").scores(evidence)

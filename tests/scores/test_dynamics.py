@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from leanset import InputError
+from leanset.data import Dynamics
 from leanset.scores import AUM, DUAL, EL2N, DynUnc, Evidence, Forgetting
-from leanset.training import Dynamics
 from tests.scores.problems import make_evidence
 
 EVIDENCE = make_evidence(0, rows=20, epochs=14, runs=3)
@@ -42,7 +42,7 @@ def test_never_learned_is_above_any_number_of_events():
     correct = np.zeros((9, 2), dtype=bool)
     correct[::2, 1] = True  # forgotten as often as nine epochs allow
     ones = np.ones((9, 2), np.float32)
-    scores = Forgetting().scores(Evidence(labels=np.zeros(2, int), dynamics=(Dynamics(correct, ones, ones, ones),)))
+    scores = Forgetting().scores(Evidence(groups=np.zeros(2, int), dynamics=(Dynamics(correct, ones, ones, ones),)))
     assert scores[0] > scores[1]
 
 
@@ -59,13 +59,13 @@ def test_el2n_is_the_mean_error_over_its_window(first, last):
 def test_el2n_reads_the_end_of_a_record_that_is_too_short():
     record = EVIDENCE.dynamics[0]
     short = Dynamics(*(getattr(record, name)[:8] for name in Dynamics.names()))
-    evidence = Evidence(labels=EVIDENCE.labels, dynamics=(short,))
+    evidence = Evidence(groups=EVIDENCE.groups, dynamics=(short,))
     np.testing.assert_allclose(EL2N().scores(evidence), record.error_norm[3:8].mean(axis=0), rtol=1e-6)
 
 
 def test_el2n_without_dynamics_is_the_error_of_the_head():
     evidence = dataclasses.replace(EVIDENCE, dynamics=None)
-    expected = [np.linalg.norm(p - np.eye(3)[y]) for p, y in zip(evidence.probability, evidence.labels, strict=True)]
+    expected = [sum(part**2 for part in row) ** 0.5 for row in evidence.errors.tolist()]
     np.testing.assert_allclose(EL2N().scores(evidence), expected)
 
 
@@ -118,7 +118,7 @@ def test_an_epoch_without_an_example_repeats_what_was_seen_last():  # loaders th
     gaps, filled = (record(v) for v in ([np.nan, 0.2, np.nan, 0.8, 0.6], [0.2, 0.2, 0.2, 0.8, 0.6]))
     for method in (AUM(), EL2N(), DynUnc(window=2), DUAL(window=2), Forgetting()):
         with_gaps, without = (
-            method.scores(Evidence(labels=np.zeros(1, int), dynamics=(run,))) for run in (gaps, filled)
+            method.scores(Evidence(groups=np.zeros(1, int), dynamics=(run,))) for run in (gaps, filled)
         )
         np.testing.assert_allclose(with_gaps, without)
 
@@ -141,13 +141,13 @@ def test_rows_that_no_run_trained_on_are_named():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: EL2N(first=0), r"`EL2N\(first=0\)` must be a whole number of at least 1"),
-        (lambda: EL2N(first=5, last=4), r"`EL2N\(first=5, last=4\)` must have first <= last"),
+        (lambda: EL2N(first=0), r"`EL2N\(first=0\)` must be a whole number ≥ 1"),
+        (lambda: EL2N(first=5, last=4), r"`EL2N\(first=5, last=4\)` must have `first` <= `last`"),
         (lambda: DynUnc(window=0), r"`DynUnc\(window=0\)`"),
         (lambda: DynUnc(window=2.5), r"`DynUnc\(window=2.5\)`"),
         (lambda: DUAL(epochs=0), r"`DUAL\(epochs=0\)`"),
-        (lambda: DUAL(power=0.0), r"`DUAL\(power=0.0\)` must be a positive number"),
-        (lambda: DUAL(remove="high"), r"add beta_sampling=False"),
+        (lambda: DUAL(power=0.0), r"`DUAL\(power=0.0\)` must be a finite number > 0"),
+        (lambda: DUAL(remove="high"), r"pass `beta_sampling=False` too"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(make, message):

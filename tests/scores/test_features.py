@@ -64,7 +64,7 @@ def test_herding_works_class_by_class():
     evidence, count = make_evidence(3, rows=33), 12
     kept = kept_in_order(Herding(), evidence, count)
     for c in range(3):
-        rows = np.flatnonzero(evidence.labels == c)
+        rows = np.flatnonzero(evidence.groups == c)
         assert [row for row in kept if row in rows] == rows[herded(evidence.features[rows], 7)].tolist()
 
 
@@ -132,7 +132,7 @@ def test_moderate_is_the_distance_from_the_median_distance():
     evidence = make_evidence(7, rows=31)
     expected = np.empty(31)
     for c in range(3):
-        rows = [i for i in range(31) if evidence.labels[i] == c]
+        rows = [i for i in range(31) if evidence.groups[i] == c]
         centre = sum(evidence.features[i] for i in rows) / len(rows)
         distances = {i: np.linalg.norm(evidence.features[i] - centre) for i in rows}
         for i in rows:
@@ -143,17 +143,25 @@ def test_moderate_is_the_distance_from_the_median_distance():
 def test_last_layer_gradient_norm_is_that_of_the_outer_product():
     evidence = make_evidence(8)
     expected = [
-        np.linalg.norm(np.outer(p - np.eye(3)[y], [*h, 1.0]))
-        for p, y, h in zip(evidence.probability, evidence.labels, evidence.features, strict=True)
+        np.linalg.norm(np.outer(error, [*h, 1.0])) for error, h in zip(evidence.errors, evidence.features, strict=True)
     ]
     np.testing.assert_allclose(LastLayerGraNd().scores(evidence), expected)
+
+
+def test_residuals_of_a_regression_are_errors_too():
+    rng = np.random.default_rng(0)
+    residual, features = rng.normal(size=(20, 1)), rng.normal(size=(20, 3))
+    evidence = Evidence(groups=np.arange(20) // 5, features=features, errors=residual)
+    np.testing.assert_allclose(EL2N().scores(evidence), np.abs(residual[:, 0]))
+    length = np.linalg.norm(np.column_stack([features, np.ones(20)]), axis=1)
+    np.testing.assert_allclose(LastLayerGraNd().scores(evidence), np.abs(residual[:, 0]) * length)
 
 
 @pytest.mark.parametrize("method", [Herding(), KCenterGreedy(), Moderate(), D2(score=EL2N())])
 def test_float32_features_of_identical_examples_are_no_trouble(method):
     one = make_evidence(0, rows=1, classes=1)
     copies = Evidence(
-        labels=np.zeros(8, int), features=np.full((8, 3), 1e3, np.float32), dynamics=one.take(np.zeros(8, int)).dynamics
+        groups=np.zeros(8, int), features=np.full((8, 3), 1e3, np.float32), dynamics=one.take(np.zeros(8, int)).dynamics
     )
     assert sorted(method.preference(copies, 5, np.random.default_rng(0))) == list(range(8))
 
@@ -162,10 +170,10 @@ def test_float32_features_of_identical_examples_are_no_trouble(method):
     ("options", "message"),
     [
         ({"neighbours": 0}, r"`D2\(neighbours=0\)`"),
-        ({"gamma_forward": -1.0}, r"`D2\(gamma_forward=-1.0\)` must be a number of at least 0"),
+        ({"gamma_forward": -1.0}, r"`D2\(gamma_forward=-1.0\)` must be a finite number ≥ 0"),
         ({"gamma_reverse": float("nan")}, r"`D2\(gamma_reverse=nan\)`"),
-        ({"score": DynUnc()}, r"must be a score that knows hard from easy"),
-        ({"score": Herding()}, r"must be a score that knows hard from easy"),
+        ({"score": DynUnc()}, r"must be a score that measures difficulty: `AUM\(\)`"),
+        ({"score": Herding()}, r"must be a score that measures difficulty: `AUM\(\)`"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, message):

@@ -49,14 +49,14 @@ def test_every_class_loses_its_share(method, case):
     sizes, rng = case[0], np.random.default_rng(0)
     labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     count = int(case[1] * len(labels))
-    order = method.preference(Evidence(labels=labels, features=rng.normal(size=(len(labels), 2))), count, rng)
+    order = method.preference(Evidence(groups=labels, features=rng.normal(size=(len(labels), 2))), count, rng)
     gone = np.bincount(labels[order[:count]], minlength=len(sizes))
     assert gone.tolist() == largest_remainder(sizes, count)
 
 
 def test_any_first_part_is_in_proportion():
     labels = np.repeat(np.arange(3), [60, 30, 10])
-    order = StratifiedRandom().preference(Evidence(labels=labels), 47, np.random.default_rng(0))
+    order = StratifiedRandom().preference(Evidence(groups=labels), 47, np.random.default_rng(0))
     for part in range(1, 100):
         gone = np.bincount(labels[order[:part]], minlength=3)
         assert np.abs(gone - part * np.array([0.6, 0.3, 0.1])).max() <= 1.5
@@ -100,7 +100,7 @@ def test_ccs_cuts_low_margins_as_the_hard_ones():
 
 @pytest.mark.parametrize(("count", "dropped"), [(300, 0), (500, 0), (700, 100), (800, 100), (900, 300), (990, 300)])
 def test_ccs_cuts_by_the_schedule_of_its_docstring(count, dropped):
-    evidence = Evidence(labels=np.zeros(1000, int), gradient_norm=np.arange(1000.0))
+    evidence = Evidence(groups=np.zeros(1000, int), gradient_norm=np.arange(1000.0))
     order = CCS(score=GraNd(), strata=1).preference(evidence, count, np.random.default_rng(0))
     hardest_first = np.arange(999, -1, -1)
     np.testing.assert_array_equal(order[:dropped], hardest_first[:dropped])
@@ -108,7 +108,7 @@ def test_ccs_cuts_by_the_schedule_of_its_docstring(count, dropped):
 
 
 def test_ccs_never_cuts_more_than_has_to_go():
-    evidence = Evidence(labels=np.zeros(10, int), gradient_norm=np.arange(10.0))
+    evidence = Evidence(groups=np.zeros(10, int), gradient_norm=np.arange(10.0))
     order = CCS(score=GraNd(), cut=0.9).preference(evidence, 3, np.random.default_rng(0))
     assert sorted(order[:3]) == [7, 8, 9]
 
@@ -119,7 +119,7 @@ def test_ccs_never_cuts_more_than_has_to_go():
         ({"cut": 1.0}, r"`CCS\(cut=1.0\)` must lie in 0 <= cut < 1"),
         ({"cut": -0.1}, r"`CCS\(cut=-0.1\)`"),
         ({"strata": 0}, r"`CCS\(strata=0\)`"),
-        ({"score": Moderate()}, r"must be a score that knows hard from easy"),
+        ({"score": Moderate()}, r"must be a score that measures difficulty: `AUM\(\)`"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options, message):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from leanset.solve import kernels
-from leanset.solve.levels import Level, _segments
+from leanset.solve.annealing import Level, _segments
 
 
 def test_exchange_gain_is_the_difference_of_squared_norms():

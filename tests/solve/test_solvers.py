@@ -5,9 +5,9 @@ import pytest
 
 from leanset import AdaptiveAnnealing, Exhaustive, InputError, LeansetError, Outcome, SimulatedAnnealing
 from leanset._threads import working_threads
-from leanset.problem import GrowthProblem, PruneProblem
-from leanset.solve import Solver, grow, solve
-from leanset.solve.driver import Attempt
+from leanset.problem import BestSetProblem, LargestSetProblem, Removal
+from leanset.solve import Solver, solve
+from leanset.solve.driver import no_progress
 from tests.problems import PROBLEMS, SOLVERS
 
 
@@ -33,9 +33,9 @@ def test_exhaustive_search_is_the_minimum_over_all_subsets(problem):
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_rotating_the_coordinates_changes_nothing(problem):
     turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(problem.vectors.shape[1],) * 2))
-    turned = PruneProblem(
+    turned = BestSetProblem(
         (problem.vectors @ turn).astype(np.float32),
-        problem.labels,
+        problem.groups,
         problem.removed,
         problem.offset @ turn,
         problem.cells,
@@ -53,7 +53,7 @@ def large():
     labels = np.arange(4000) % 4
     removed = np.zeros(4000, dtype=bool)
     removed[rng.permutation(4000)[:1600]] = True
-    return PruneProblem(vectors.astype(np.float32), labels, removed)
+    return BestSetProblem(vectors.astype(np.float32), labels, removed)
 
 
 def test_same_seed_same_answer_whatever_the_threads(large):
@@ -98,9 +98,9 @@ def test_progress_rises_to_one(large):
     assert seen[-1] == pytest.approx(1.0, abs=0.01)
 
 
-def test_lighter_solvers_try_less(large):
+def test_solvers_with_less_effort_try_less(large):
     whole = solve(large, AdaptiveAnnealing(proposals=400_000))
-    part = solve(large, AdaptiveAnnealing(proposals=400_000).lighter(0.25))
+    part = solve(large, AdaptiveAnnealing(proposals=400_000).with_effort(0.25))
     assert part.proposals == pytest.approx(whole.proposals / 4, rel=0.01)
 
 
@@ -112,7 +112,7 @@ def test_exhaustive_refuses_large_problems(large):
 def test_the_driver_catches_a_solver_that_cheats():
     class Cheat(Solver):
         def search(self, problem, seed, progress):
-            return Attempt(np.zeros(len(problem.removed), dtype=bool), Outcome.settled, 0)
+            return Removal(np.zeros(len(problem.removed), dtype=bool), Outcome.settled)
 
     with pytest.raises(LeansetError, match="breaks the problem's constraints"):
         solve(PROBLEMS[0], Cheat())
@@ -121,26 +121,26 @@ def test_the_driver_catches_a_solver_that_cheats():
 def test_the_answer_is_never_worse_than_the_start():
     class Worse(Solver):
         def search(self, problem, seed, progress):
-            return Attempt(np.array([False, True]), Outcome.settled, 0)
+            return Removal(np.array([False, True]), Outcome.settled)
 
-    problem = PruneProblem(np.float32([[1], [9]]), np.zeros(2, int), np.array([True, False]))
+    problem = BestSetProblem(np.float32([[1], [9]]), np.zeros(2, int), np.array([True, False]))
     assert solve(problem, Worse()).norm == 1.0
 
 
 @pytest.mark.parametrize("bound", [0.05, 0.5, 2.0])
 def test_growth_stays_within_its_bound_and_finds_the_largest_tiny_set(bound):
     rng = np.random.default_rng(4)
-    problem = GrowthProblem(rng.normal(size=(12, 2)).astype(np.float32), np.arange(12) % 2, bound, np.array([5, 5]))
+    problem = LargestSetProblem(rng.normal(size=(12, 2)).astype(np.float32), np.arange(12) % 2, bound, np.array([5, 5]))
     masks = (np.array(bits, dtype=bool) for bits in itertools.product([0, 1], repeat=12))
     largest = max(int(mask.sum()) for mask in masks if problem.feasible(mask))
-    attempt = grow(problem, SimulatedAnnealing(proposals=200_000))
+    attempt = SimulatedAnnealing(proposals=200_000).largest(problem, 0, no_progress)
     assert problem.feasible(attempt.removed)
     assert attempt.removed.sum() == largest
 
 
 def test_growth_says_when_nothing_fits():
-    problem = GrowthProblem(np.float32([[5.0], [7.0]]), np.zeros(2, int), 1.0, np.array([1]))
-    assert grow(problem, SimulatedAnnealing(proposals=1_000)).outcome is Outcome.nothing_fits
+    problem = LargestSetProblem(np.float32([[5.0], [7.0]]), np.zeros(2, int), 1.0, np.array([1]))
+    assert SimulatedAnnealing(proposals=1_000).largest(problem, 0, no_progress).outcome is Outcome.nothing_fits
 
 
 @pytest.mark.parametrize(

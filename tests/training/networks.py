@@ -1,4 +1,4 @@
-"""Small image sets made on the spot, and a network that learns them in seconds."""
+"""Small generated image sets, and a network that learns them in seconds."""
 
 import numpy as np
 import torch

@@ -12,7 +12,7 @@ CPU = torch.device("cpu")
 
 
 class OnDemand:
-    """Pixels that are read when asked for, as those of a set too large for memory."""
+    """Pixels that are read on demand, as for a data set too large for memory."""
 
     def __init__(self, pixels):
         self.pixels, self.asked = pixels, 0
@@ -123,13 +123,19 @@ def test_steps_cover_everything_once_in_batches_of_nearly_one_size(n, size):
 
 @pytest.mark.parametrize(
     ("mean", "deviation", "said"),
-    [((0.5,), (0.5, 0.5), "one finite number"), ((0.5,), (0.0,), "positive"), ((float("nan"),), (1.0,), "finite")],
+    [
+        ((0.5,), (0.5, 0.5), r"`PixelScale\(mean=\(0.5,\), .*one finite number"),
+        ((0.5,), (0.0,), r"`PixelScale\(deviation=\(0.0,\)\)` must be positive"),
+        ((float("nan"),), (1.0,), "finite"),
+    ],
 )
-def test_a_scale_that_cannot_be_is_refused(mean, deviation, said):
+def test_an_impossible_scale_is_refused(mean, deviation, said):
     with pytest.raises(InputError, match=said):
         PixelScale(mean, deviation)
 
 
 def test_a_scale_for_other_channels_is_refused():
-    with pytest.raises(InputError, match="3 channels, but 1"):
+    with pytest.raises(
+        InputError, match=r"`scale=PixelScale\(mean=\(0\.5,\), .*one number per channel; the images have 3 channels"
+    ):
         ImageBatches(striped_images(4, held_out=0), PixelScale((0.5,), (0.5,)))

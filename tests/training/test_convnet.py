@@ -39,7 +39,7 @@ def test_other_names_are_refused_with_the_choices(name):
 def test_the_zoo_builds_convnets_by_name_and_refuses_near_misses():
     model = build_model("convnet-2-32-relu-batch-max", 5, channels=1, image_size=28)
     assert isinstance(model, ConvNet)
-    with pytest.raises(InputError, match="convnet-2-33-relu-batch-max"):
+    with pytest.raises(InputError, match="`model='convnet-2-33-relu-batch-max'` is unknown"):
         build_model("convnet-2-33-relu-batch-max", 5)
 
 

@@ -11,7 +11,7 @@ ROWS = [np.array([2, 0]), np.array([1])]
 
 
 class Items:
-    """A map-style data set of whatever it is given."""
+    """A map-style data set of the given items."""
 
     def __init__(self, items):
         self.items = items
@@ -45,8 +45,8 @@ def test_pairs_and_dicts_become_batches(dataset):
     [
         ([torch.zeros(2)] * 3, "pairs or dicts"),
         ([{"picture": torch.zeros(2), "label": 0}] * 3, "'picture'"),
-        ([(torch.zeros(2), 0.5)] * 3, "one integer"),
-        ([(torch.zeros(2), torch.zeros(2, dtype=torch.long))] * 3, "one integer"),
+        ([(torch.zeros(2), 0.5)] * 3, "one integer per item"),
+        ([(torch.zeros(2), torch.zeros(2, dtype=torch.long))] * 3, "one integer per item"),
         ([(object(), 0)] * 3, "transform them to tensors"),
     ],
 )
@@ -56,7 +56,7 @@ def test_other_items_are_refused_in_words(items, said):
 
 
 def test_an_iterable_or_empty_data_set_is_refused():
-    with pytest.raises(InputError, match="map-style"):
+    with pytest.raises(InputError, match="`dataset` must be map-style"):
         DatasetBatches(iter([1]))
-    with pytest.raises(InputError, match="empty"):
+    with pytest.raises(InputError, match="`dataset` is empty"):
         DatasetBatches(Items([]))

@@ -6,9 +6,9 @@ import torch
 from torch.nn.functional import softmax
 
 from leanset import DivergenceError, RunFolderError
+from leanset.data import Dynamics
 from leanset.training.batches import ImageBatches
 from leanset.training.devices import fabric_for
-from leanset.training.dynamics import Dynamics
 from leanset.training.folder import NetworkFolder
 from leanset.training.loop import quality, train
 from leanset.training.recipe import Recipe
@@ -57,7 +57,7 @@ class _Interrupted(Exception):
 
 
 class _StopsAfter:
-    """Somebody who pulls the plug when the training has come so far."""
+    """A reporter that interrupts the training when a share of it is done."""
 
     def __init__(self, share):
         self.share = share
@@ -101,7 +101,9 @@ def test_a_folder_of_another_training_is_refused_and_can_be_replaced(tmp_path):
     NetworkFolder(tmp_path).finish(tiny(), (), None, {})
     (tmp_path / "notes.txt").write_text("mine")
     NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
-    with pytest.raises(RunFolderError, match="other `seed`"):
+    with pytest.raises(
+        RunFolderError, match=r"other `seed`.*`retrain=True` when pruning, `overwrite=True` when training"
+    ):
         NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}})
     NetworkFolder(tmp_path).open({"seed": 2, "recipe": {}}, replace=True)
     assert NetworkFolder(tmp_path).read_json("training.json")["seed"] == 2
@@ -141,7 +143,7 @@ def test_only_the_given_places_are_trained_on():
 
 def test_divergence_is_said_with_advice():
     recipe = dataclasses.replace(RECIPE, lr=1e30)
-    with pytest.raises(DivergenceError, match="Lower the learning rate"):
+    with pytest.raises(DivergenceError, match=r"Lower the learning rate, `lr=1e\+30`"):
         run(recipe=recipe)
 
 

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from leanset import InputError
-from leanset.head.locate import find_head
+from leanset.capture import find_head
 from leanset.training.models import MODELS, build_model, has_stems
 
 
@@ -65,7 +65,7 @@ def test_squeeze_and_excitation_gates_change_the_answer_but_not_the_shape():
 
 
 def test_unknown_names_list_the_known_ones():
-    with pytest.raises(InputError, match="resnet20"):
+    with pytest.raises(InputError, match=r"`model='resnet19'` is unknown.*resnet20"):
         build_model("resnet19", 10)
     with pytest.raises(InputError, match="stem='tiny'"):
         build_model("resnet20", 10, stem="tiny")

@@ -4,10 +4,10 @@ from leanset import InputError
 from leanset.training.recipe import PRESETS, Recipe, preset
 
 
-def test_the_papers_recipe_is_the_papers():
-    paper = preset("paper")
-    assert (paper.epochs, paper.batch_size, paper.lr, paper.momentum) == (200, 128, 0.01, 0.9)
-    assert (paper.weight_decay, paper.decay, paper.crop, paper.flip) == (5e-4, "cosine", 4, True)
+def test_the_published_recipe_is_the_papers():
+    published = preset("published")
+    assert (published.epochs, published.batch_size, published.lr, published.momentum) == (200, 128, 0.01, 0.9)
+    assert (published.weight_decay, published.decay, published.crop, published.flip) == (5e-4, "cosine", 4, True)
 
 
 @pytest.mark.parametrize("recipe", PRESETS.values(), ids=list(PRESETS))
@@ -39,5 +39,5 @@ def test_a_wrong_option_is_named(change, said):
 
 
 def test_an_unknown_preset_lists_the_known_ones():
-    with pytest.raises(InputError, match="paper, fast"):
+    with pytest.raises(InputError, match="`preset='quick'` is unknown; choose from published, fast"):
         preset("quick")

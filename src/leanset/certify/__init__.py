@@ -1,21 +1,20 @@
 from leanset.certify.bounds import loss_gap_bounds
 from leanset.certify.certificate import Certificate
+from leanset.certify.findings import Finding, about_the_bound, about_the_clock, about_the_vectors
 from leanset.certify.gap import LossGap, paired_gap
-from leanset.certify.measure import Measurement, newton_step, preconditioner, refit
+from leanset.certify.issue import issue_certificate
 from leanset.certify.predictions import Prediction, predictions
-from leanset.certify.verify import Check, verify_removal
 
 __all__ = [
     "Certificate",
-    "Check",
+    "Finding",
     "LossGap",
-    "Measurement",
     "Prediction",
+    "about_the_bound",
+    "about_the_clock",
+    "about_the_vectors",
+    "issue_certificate",
     "loss_gap_bounds",
-    "newton_step",
     "paired_gap",
-    "preconditioner",
     "predictions",
-    "refit",
-    "verify_removal",
 ]

@@ -1,6 +1,8 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from leanset.certify.findings import Finding
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
@@ -27,10 +29,11 @@ class Certificate:
     seed, leanset_version, data_fingerprint : what is needed to get the same answer again
     method : what chose the examples: "leanset", or a method of the literature
     formulation : "newton" or "paper"; how `influence_change` was computed
+    loss : "softmax", "sigmoid" or "squared"
     refit_error_bound : proven bound on the error of `refit_change` from stopping the refits early
     start_head_distance : ‖θ̂ − given head‖ when a head was given, else None
     outcome : how the search ended, as advice
-    notes : what a reader must know to read the numbers rightly
+    findings : what a reader must know to read the numbers rightly, each with a code
     """
 
     n: int
@@ -54,14 +57,15 @@ class Certificate:
     data_fingerprint: str
     method: str
     formulation: str
+    loss: str
     refit_error_bound: float
     start_head_distance: float | None
     outcome: str
-    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values under stable keys, ready for JSON."""
-        return asdict(self) | {"notes": list(self.notes)}
+        return asdict(self) | {"findings": [asdict(finding) for finding in self.findings]}
 
     @classmethod
     def keys(cls) -> list[str]:
@@ -72,7 +76,13 @@ class Certificate:
     def from_dict(cls, values: dict[str, Any]) -> "Certificate":
         """Rebuild a certificate from `to_dict`; unknown keys of later versions are left aside."""
         known = {key: values[key] for key in cls.keys()}  # noqa: SIM118
-        return cls(**known | {"notes": tuple(values["notes"])})
+        findings = tuple(Finding(str(item["code"]), str(item["text"])) for item in values["findings"])
+        return cls(**known | {"findings": findings})
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The findings as plain sentences."""
+        return tuple(finding.text for finding in self.findings)
 
     @property
     def below_random(self) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from leanset._arrays import Matrix
-from leanset.head import Design, losses
+from leanset.head import Design
 
 
 @dataclass(frozen=True)
@@ -23,11 +23,13 @@ def paired_gap(validation: Design, before: Matrix, after: Matrix) -> LossGap:
 
     Examples
     --------
-    >>> design = Design(np.ones((4, 1)), np.array([0, 1, 0, 1]), 2)
+    >>> from leanset.head import Softmax
+    >>> from leanset.rows import MemoryRows
+    >>> design = Design(MemoryRows(np.ones((4, 1))), np.array([0, 1, 0, 1]), Softmax(2))
     >>> paired_gap(design, np.zeros((2, 1)), np.zeros((2, 1)))
     LossGap(mean=0.0, low=0.0, high=0.0)
     """
-    differences = losses(validation, after) - losses(validation, before)
+    differences = validation.losses(after) - validation.losses(before)
     mean, n = float(differences.mean()), len(differences)
     if n < 2:
         return LossGap(mean, None, None)

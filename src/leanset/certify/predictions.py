@@ -2,7 +2,7 @@
 
 The four rules differ in what they leave out. With g_i the gradients, λ the penalty and m of n rows removed:
 
-- paper: (1/n) H⁻¹ Σ g_i, as published: the penalty's share λθ̂ of every removed row is missing, and so is n/(n−m)
+- published: (1/n) H⁻¹ Σ g_i, as published: the penalty's share λθ̂ of every removed row is missing, and so is n/(n−m)
 - centred: (1/(n−m)) H⁻¹ Σ (g_i + λθ̂), right to first order; the curvature is still that of all rows
 - newton: the same sum under the kept rows' Hessian
 - refit: the minimiser on the kept rows, which the others try to foresee
@@ -16,12 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from leanset._arrays import Mask, Matrix
-from leanset._linalg import Operator
 from leanset.certify.bounds import loss_gap_bounds
 from leanset.certify.gap import paired_gap
-from leanset.certify.measure import newton_step, refit
-from leanset.head import Design
-from leanset.influence import HeadState, InverseHessian, influence_of_sum
+from leanset.head import Design, FittedHead, newton_step, refit
+from leanset.influence import HeadInverses
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Prediction:
 
     Attributes
     ----------
-    rule : "paper", "centred", "newton" or "refit"
+    rule : "published", "centred", "newton" or "refit"
     change : ‖Δθ‖
     gap : held-out loss at θ̂ + Δθ minus that at θ̂, both evaluated, not expanded
     bound : ‖∇L(θ̂)‖·‖Δθ‖ on the held-out rows, the first-order bound of the paper's Theorem 1; the gap may exceed it,
@@ -48,38 +46,33 @@ class Prediction:
     bound: float
 
 
-def predictions(
-    state: HeadState, removed: Mask, for_sums: InverseHessian, precondition: Operator, validation: Design
-) -> tuple[Prediction, ...]:
+def predictions(head: FittedHead, removed: Mask, inverses: HeadInverses, validation: Design) -> tuple[Prediction, ...]:
     """Predict what a removal does to the head and to the held-out loss, by four rules of growing exactness.
 
     Parameters
     ----------
-    state : the head at its minimum on all rows
+    head : the head at its minimum on all rows
     removed : (n,) True where a row goes
-    for_sums : inverse of the full Hessian; "paper" and "centred" are as exact as it is
-    precondition : approximate inverse of the full Hessian, for the systems of "newton" and "refit"; it changes their
-        effort, not their answers
+    inverses : of its Hessian; "published" and "centred" are as exact as they are
     validation : held-out rows on the features as the head sees them
 
     Returns
     -------
-    One prediction a rule, in the order "paper", "centred", "newton", "refit".
+    One prediction a rule, in the order "published", "centred", "newton", "refit".
 
     Examples
     --------
-    >>> from leanset.certify import preconditioner
-    >>> from leanset.head import fit_head
-    >>> from leanset.influence import Cholesky
+    >>> from leanset.head import Softmax, fit_head
+    >>> from leanset.influence import prepare_inverses
+    >>> from leanset.rows import MemoryRows
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(0, 2, 300)
-    >>> design = Design(np.c_[rng.normal(size=300) + labels, np.ones(300)], labels, 2)
-    >>> train, held_out = design.take(np.arange(200)), design.take(np.arange(200, 300))
-    >>> state = HeadState.at(train, fit_head(train, 1e-2).theta, 1e-2)
-    >>> inverse = Cholesky().prepare(state.curvature())
-    >>> said = predictions(state, np.arange(200) < 20, inverse, preconditioner(state, 2**30), held_out)
+    >>> design = Design(MemoryRows(np.c_[rng.normal(size=300) + labels, np.ones(300)]), labels, Softmax(2))
+    >>> train, held_out = design.sample(np.arange(200)), design.sample(np.arange(200, 300))
+    >>> head = FittedHead.at(train, fit_head(train, 1e-2).theta, 1e-2)
+    >>> said = predictions(head, np.arange(200) < 20, prepare_inverses(head, None, 2**30), held_out)
     >>> [prediction.rule for prediction in said]
-    ['paper', 'centred', 'newton', 'refit']
+    ['published', 'centred', 'newton', 'refit']
     >>> newton, measured = said[2:]
     >>> abs(newton.change / measured.change - 1) < 0.05
     True
@@ -89,14 +82,15 @@ def predictions(
         raise ValueError(
             f"`removed` takes all {len(removed):,} rows; no head can be fitted to none. Keep at least one."
         )
-    rows = np.flatnonzero(removed)
+    gone = removed.astype(np.float64)
+    weights = 1.0 - gone
     changes = {
-        "paper": influence_of_sum(state, rows, for_sums, centred=False).solution[0],
-        "centred": influence_of_sum(state, rows, for_sums, centred=True).solution[0] * (len(removed) / kept),
-        "newton": newton_step(state, removed, precondition).solution[0],
-        "refit": refit(state, removed, precondition).theta - state.theta,
+        "published": inverses.influence_of_sum(head, gone, centred=False).solution[0],
+        "centred": inverses.influence_of_sum(head, gone, centred=True).solution[0] * (len(removed) / kept),
+        "newton": newton_step(head, weights, inverses.precondition).solution[0],
+        "refit": refit(head, weights, inverses.precondition).theta - head.theta,
     }
-    return tuple(_prediction(rule, state.theta, change, validation) for rule, change in changes.items())
+    return tuple(_prediction(rule, head.theta, change, validation) for rule, change in changes.items())
 
 
 def _prediction(rule: str, theta: Matrix, change: Matrix, validation: Design) -> Prediction:

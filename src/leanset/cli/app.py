@@ -11,15 +11,16 @@ import typer
 
 from leanset import __version__, load
 from leanset._errors import InputError
+from leanset._progress import Silent
 from leanset.cli import show
 from leanset.cli.compare import compare
 from leanset.cli.demo import run_demo
 from leanset.cli.guard import guarded
 from leanset.cli.paper import paper
-from leanset.cli.prune import prune
-from leanset.cli.sources import examples_of_run
+from leanset.cli.prune import prune_command
 from leanset.cli.train import train
-from leanset.pipeline.recheck import verify_run
+from leanset.inputs import examples_of_run
+from leanset.recheck import targets_of_run, verify_run
 
 app = typer.Typer(
     help="Which training examples can go, how many, and what will it cost?",
@@ -29,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command()(prune)
+app.command("prune")(prune_command)
 app.command()(train)
 app.command()(compare)
 app.command()(paper)
@@ -44,7 +45,7 @@ def verify(
     ] = None,
 ) -> None:
     """Re-check a saved run with independent code; exit code 1 if anything does not hold."""
-    examples = examples_of_run(run, data)
+    examples = examples_of_run(run, data, targets_of_run(run), Silent())
     failed = []
     for check in verify_run(run, examples):
         show.show_check(check)

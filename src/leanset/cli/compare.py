@@ -1,13 +1,15 @@
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from leanset._errors import InputError
+from leanset._progress import reporter_for
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
-from leanset.cli.sources import network_settings, opened_images
+from leanset.parsing import numbers_in, words_in
+from leanset.settings import NetworkOptions, ReadingOptions, RunOptions
 
 Methods = Annotated[
     str,
@@ -32,10 +34,19 @@ HeldOutShare = Annotated[
 ]
 
 
+_NOT_FOR_COMPARISONS = ("checkpoint", "stem", "retrain", "devices", "mean", "std", "out", "overwrite")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareSettings(RunOptions, ReadingOptions, NetworkOptions):
+    """Options of `leanset compare` that other commands have too."""
+
+
 @guarded
+@options.with_settings(CompareSettings, leave_out=_NOT_FOR_COMPARISONS)
 def compare(
     source: options.Source,
-    model: options.Model = None,
+    settings: CompareSettings,
     methods: Methods = "leanset,ccs,el2n,forgetting,random",
     fractions: Fractions = "0.2,0.4,0.6",
     seeds: Seeds = 3,
@@ -44,61 +55,27 @@ def compare(
     out: StudyOut = Path("leanset-compare"),
     workers: Workers = None,
     held_out_share: HeldOutShare = 0.2,
-    preset: options.Preset = None,
-    epochs: options.Epochs = None,
-    batch_size: options.BatchSize = None,
-    lr: options.Rate = None,
-    weight_decay: options.WeightDecay = None,
-    flip: options.Flip = None,
-    crop: options.Crop = None,
-    runs: options.Runs = None,
-    device: options.Device = None,
-    on_bad_image: options.OnBadImage = None,
-    image_size: options.ImageSize = None,
-    label_column: options.LabelColumn = None,
-    image_column: options.ImageColumn = None,
-    threads: options.Threads = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find out on your own data which method to trust: train on what each one keeps, seed by seed."""
     progress = False if quiet or as_json else None
-    data = opened_images(
-        source,
-        "`leanset compare` trains",
-        threads=threads,
-        progress=progress,
-        on_bad_image=on_bad_image,
-        image_size=image_size,
-        label_column=label_column,
-        image_column=image_column,
-    )
-    network = network_settings(
-        data,
-        seed=0,
-        model=model,
-        preset=preset,
-        epochs=epochs,
-        batch_size=batch_size,
-        lr=lr,
-        weight_decay=weight_decay,
-        flip=flip,
-        crop=crop,
-        runs=runs,
-        device=device,
-    )
-    from leanset.evaluate.front import compare as compared
+    from leanset.capture import network_settings  # needs torch
+    from leanset.evaluate import compare as compared
 
-    with thread_count(threads):
+    with thread_count(settings.threads):
+        with reporter_for(progress) as reporter:
+            images = options.images_from(source, settings, reporter, "`leanset compare` trains")
+        network, _ = network_settings(images, settings, seed=0)
         answer = compared(
-            data,
+            images,
             model=network.model,
-            methods=words(methods),
-            fractions=numbers("--fractions", fractions),
+            methods=words_in(methods),
+            fractions=numbers_in(fractions, "fractions"),
             seeds=seeds,
             out=out,
-            models=words(train_models or ""),
-            protocols=words(protocols),
+            models=words_in(train_models or ""),
+            protocols=words_in(protocols),
             recipe=network.recipe,
             runs=network.runs,
             held_out_share=held_out_share,
@@ -110,16 +87,3 @@ def compare(
         show.show_json(answer.to_dict())
     elif not quiet:
         show.show_comparison(answer.rows, answer.verdicts, str(out))
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Split a list with commas between."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def numbers(option: str, text: str) -> tuple[float, ...]:
-    """Read numbers with commas between."""
-    try:
-        return tuple(float(part) for part in words(text))
-    except ValueError:
-        raise InputError(f"{option} {text!r} must be numbers with commas between.") from None

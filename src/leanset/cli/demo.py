@@ -7,7 +7,7 @@ from leanset._arrays import AnyArray
 from leanset._errors import missing_extra
 from leanset.cli import show
 from leanset.data import checked_examples
-from leanset.pipeline.recheck import verify_run
+from leanset.recheck import verify_run
 
 
 def run_demo(out: Path, *, overwrite: bool) -> None:

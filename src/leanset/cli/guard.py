@@ -1,13 +1,19 @@
 import functools
+import re
+import warnings
 from collections.abc import Callable
-from typing import ParamSpec
+from typing import Any, ParamSpec
 
 import typer
 
-from leanset._errors import InputError, LeansetError
+from leanset._errors import InputError, LeansetError, LeansetWarning
+from leanset._options import options_of
 from leanset.cli import show
+from leanset.settings import Settings
 
 Parameters = ParamSpec("Parameters")
+_OTHER_NAMES = {"on_bad": "on_bad_image"}  # of arguments of functions below `prune`
+_ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 
 
 def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
@@ -16,7 +22,10 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     @functools.wraps(command)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", LeansetWarning)
+                warnings.showwarning = _show_warning
+                command(*args, **kwargs)
         except InputError as error:
             _fail(str(error), 2)
         except LeansetError as error:
@@ -31,7 +40,34 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     return run
 
 
+def in_options(message: str) -> str:
+    """Translate the Python arguments that a message names into the options of the command line.
+
+    Examples
+    --------
+    >>> in_options("`fraction=1.5` must lie in (0, 1); `seed` is fine, `frontier=False` too.")
+    '--fraction 1.5 must lie in (0, 1); --seed is fine, --no-frontier too.'
+    """
+    return _ARGUMENT.sub(_translated, message)
+
+
+def _translated(match: "re.Match[str]") -> str:
+    name, value = _OTHER_NAMES.get(match[1], match[1]), match[2]
+    option = options_of(Settings).get(name)
+    if option is None or not option.on_command_line:
+        return match[0]
+    flag = name.replace("_", "-")
+    if value in ("True", "False"):
+        return f"--{flag}" if value == "True" else f"--no-{flag}"
+    return f"--{flag}" if value is None else f"--{flag} {value.strip(chr(39))}"
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **_: Any) -> None:
+    if issubclass(category, LeansetWarning):
+        show.warn(in_options(str(message)))
+
+
 def _fail(message: str, code: int) -> None:
     show.ERR.print("[red bold]leanset:[/red bold]", end=" ")
-    show.ERR.print(message, soft_wrap=True, markup=False)
+    show.ERR.print(in_options(message), soft_wrap=True, markup=False)
     raise typer.Exit(code)

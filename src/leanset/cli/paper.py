@@ -3,24 +3,23 @@ from typing import Annotated
 
 import typer
 
-from leanset._errors import InputError, missing_extra
+from leanset._errors import InputError
 from leanset._progress import reporter_for
 from leanset._threads import thread_count
 from leanset.cli import options, show
-from leanset.cli.compare import Workers, words
+from leanset.cli.compare import Workers
 from leanset.cli.guard import guarded
-from leanset.cli.sources import opened_images
-from leanset.data import read_labels
-from leanset.data.sources import kind_of
+from leanset.data import kind_of, read_labels
+from leanset.parsing import words_in
+from leanset.settings import ReadingOptions, RunOptions
 
-EXPERIMENTS = ("theory", "pruning", "transfer", "speed", "nas", "noise")
 _USUAL = {  # where the sets of the paper lie when their archives were unpacked into ./data
     "cifar10:data/cifar-10-batches-py",
     "cifar100:data/cifar-100-python",
     "tiny-imagenet:data/tiny-imagenet-200",
 }
 
-Experiment = Annotated[
+ExperimentName = Annotated[
     str,
     typer.Argument(
         help="theory (figure 2), pruning (figure 1), transfer (figure 3), speed (figure 4), nas (table 1), noise (wrong "
@@ -31,7 +30,9 @@ Data = Annotated[
     list[str] | None,
     typer.Option(help="cifar10:DIR and the like; may be given several times. What lies in ./data if not given."),
 ]
-ScaleName = Annotated[str, typer.Option(help="cpu: about an hour each on two cores; paper: as published, for a GPU.")]
+ScaleName = Annotated[
+    str, typer.Option(help="cpu: about an hour each on two cores; published: the size in the paper, for a GPU.")
+]
 PaperOut = Annotated[Path, typer.Option("--out", help="Folder for tables, figures and records.")]
 Work = Annotated[
     Path | None,
@@ -46,8 +47,10 @@ LabelNames = Annotated[str, typer.Option(help="For noise: which arrays of the fi
 
 
 @guarded
+@options.with_settings(RunOptions, leave_out=("out", "overwrite"))
 def paper(
-    experiment: Experiment,
+    experiment: ExperimentName,
+    settings: RunOptions,
     data: Data = None,
     scale: ScaleName = "cpu",
     out: PaperOut = Path("leanset-paper"),
@@ -56,22 +59,15 @@ def paper(
     noisy_labels: Labels = None,
     noisy_names: LabelNames = "worse_label,aggre_label",
     workers: Workers = None,
-    threads: options.Threads = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Repeat the paper's experiments, each with its tables, figures and record."""
-    if experiment not in (*EXPERIMENTS, "all"):
-        raise InputError(f"experiment {experiment!r} is unknown; choose from {', '.join(EXPERIMENTS)} or all.")
     if experiment == "noise" and noisy_labels is None:
         raise InputError("noise needs wrong labels: give --noisy-labels FILE.npz.")
-    try:
-        from leanset.paper.experiments import run_experiment
-        from leanset.paper.scale import scale_named
-        from leanset.paper.workshop import Workshop
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise missing_extra("Training a network", "torch") from None
+    from leanset.paper import EXPERIMENTS, Experiment, run_experiment, scale_named  # needs torch
+
+    if experiment not in (*EXPERIMENTS, "all"):
+        raise InputError(f"experiment {experiment!r} is unknown; choose from {', '.join(EXPERIMENTS)} or all.")
     size = scale_named(scale)
     chosen = [name for name in EXPERIMENTS if experiment in (name, "all") and (name != "noise" or noisy_labels)]
     sources = data or _found()
@@ -80,15 +76,13 @@ def paper(
         raise InputError(
             f"--data: {len(kinds)} sources of {len(set(kinds))} kinds; give sources of one kind an --out each."
         )
-    labels = read_labels(noisy_labels, words(noisy_names)) if noisy_labels and "noise" in chosen else {}
+    labels = read_labels(noisy_labels, words_in(noisy_names)) if noisy_labels and "noise" in chosen else {}
     for source, kind in zip(sources, kinds, strict=True):
-        images = opened_images(
-            source, "the paper's experiments train", threads=threads, progress=False if quiet else None
-        )
         folder = out if len(sources) == 1 else out / kind
-        with thread_count(threads), reporter_for(False if quiet else None) as reporter:
+        with thread_count(settings.threads), reporter_for(False if quiet else None) as reporter:
+            images = options.images_from(source, ReadingOptions(), reporter, "the paper's experiments train")
             for name in chosen:
-                workshop = Workshop(
+                asked = Experiment(
                     source=images,
                     scale=size,
                     out=folder,
@@ -97,8 +91,9 @@ def paper(
                     reporter=reporter,
                     seeds=seeds,
                     workers=workers,
+                    noisy_labels=labels,
                 )
-                written = run_experiment(name, workshop, labels)
+                written = run_experiment(name, asked)
                 if not quiet:
                     show.OUT.print(f"{name}: {written}", markup=False)
 

@@ -9,15 +9,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from leanset import Frontier, PruneResult
+from leanset import Check, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
-from leanset.certify import Check
-from leanset.pipeline.estimate import Estimate
 from leanset.report import frontier_figure, influence_figure, summary_rows
-from leanset.training.history import EpochLog
 
 if TYPE_CHECKING:
-    from leanset.evaluate.results import SummaryRow
+    from leanset.evaluate import SummaryRow
+    from leanset.training import EpochLog
 
 OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
@@ -38,7 +36,7 @@ def show_result(result: PruneResult, folder: str | None) -> None:
     )
 
 
-def show_training(history: tuple[EpochLog, ...], accuracy: float | None, folder: str | None) -> None:
+def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folder: str | None) -> None:
     """Print how a training ended and where the network lies."""
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold")
@@ -56,8 +54,7 @@ def show_training(history: tuple[EpochLog, ...], accuracy: float | None, folder:
 
 def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folder: str) -> None:
     """Print accuracies, one table for each network and protocol, then the verdicts."""
-    from leanset.evaluate.compare import parts_of
-    from leanset.evaluate.job import FULL
+    from leanset.evaluate import FULL, methods_in, parts_of
 
     for title, part in parts_of(rows):
         fractions = sorted({row.fraction for row in part if row.method != FULL})
@@ -68,7 +65,7 @@ def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folde
             table.add_column(f"{100 * fraction:g} %", justify="right")
         if (FULL, 0.0) in found:
             table.add_row("all data", *[f"{100 * found[FULL, 0.0].accuracy:.2f}"] * len(fractions), style="dim")
-        for method in dict.fromkeys(row.method for row in part if row.method != FULL):
+        for method in methods_in(part):
             cells = [found.get((method, fraction)) for fraction in fractions]
             table.add_row(method, *("" if cell is None else f"{100 * cell.accuracy:.2f}" for cell in cells))
         OUT.print(table)
@@ -88,8 +85,11 @@ def show_json(values: dict[str, Any]) -> None:
     OUT.out(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def show_estimate(estimate: Estimate, what: str) -> None:
+def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
     """Print what a run would cost."""
+    if as_json:
+        show_json(estimate.to_dict())
+        return
     table = Table(title=escape(what), box=box.SIMPLE, title_justify="left")
     table.add_column("stage")
     table.add_column("about", justify="right")

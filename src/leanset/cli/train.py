@@ -1,83 +1,67 @@
-import numpy as np
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
 
-from leanset._arrays import places_among
+import numpy as np
+import typer
+
+from leanset._arrays import Rows, places_among
 from leanset._errors import InputError
+from leanset._options import Option
 from leanset._progress import reporter_for
+from leanset._rules import a_seed
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
-from leanset.cli.sources import network_settings, opened_images, row_numbers
+from leanset.data import Images
+from leanset.parsing import rows_in_file
+from leanset.settings import NetworkOptions, ReadingOptions, RunOptions
+
+Subset = Annotated[Path | None, typer.Option(help="Text file with the row numbers to train on, e.g. run/kept.txt.")]
+_NOT_FOR_TRAINING = ("checkpoint", "runs", "retrain", "mean", "std")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainSettings(RunOptions, ReadingOptions, NetworkOptions):
+    """Options of `leanset train`."""
+
+    seed: Annotated[int, Option("seed of the weights, the order and the augmentation", rule=a_seed)] = 0
 
 
 @guarded
+@options.with_settings(TrainSettings, leave_out=_NOT_FOR_TRAINING)
 def train(
     source: options.Source,
-    model: options.Model = None,
-    subset: options.Subset = None,
-    out: options.NetworkOut = None,
-    preset: options.Preset = None,
-    epochs: options.Epochs = None,
-    batch_size: options.BatchSize = None,
-    lr: options.Rate = None,
-    weight_decay: options.WeightDecay = None,
-    flip: options.Flip = None,
-    crop: options.Crop = None,
-    seed: options.Seed = 0,
-    stem: options.Stem = None,
-    device: options.Device = None,
-    devices: options.Devices = None,
-    threads: options.Threads = None,
-    overwrite: options.Overwrite = False,
+    settings: TrainSettings,
+    subset: Subset = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
-    on_bad_image: options.OnBadImage = None,
-    image_size: options.ImageSize = None,
-    label_column: options.LabelColumn = None,
-    image_column: options.ImageColumn = None,
 ) -> None:
     """Train a network, on all images or on those that a run kept, and test it on the held-out ones."""
-    progress = False if quiet or as_json else None
-    data = opened_images(
-        source,
-        "`leanset train` trains",
-        threads=threads,
-        progress=progress,
-        on_bad_image=on_bad_image,
-        image_size=image_size,
-        label_column=label_column,
-        image_column=image_column,
-    )
-    network = network_settings(
-        data,
-        seed=seed,
-        model=model,
-        stem=stem,
-        preset=preset,
-        epochs=epochs,
-        batch_size=batch_size,
-        lr=lr,
-        weight_decay=weight_decay,
-        flip=flip,
-        crop=crop,
-        device=device,
-        devices=devices,
-    )
-    from leanset.pipeline.network import trained_network
+    settings = replace(settings, progress=False if quiet or as_json else None)
+    from leanset.capture import Network, network_settings  # needs torch
 
-    places = None
-    if subset is not None:
-        rows = np.unique(row_numbers("--subset", subset))
-        places = places_among(data.rows, rows)
-        unknown = places < 0
-        if unknown.any() or not len(rows):
-            raise InputError(
-                f"--subset {subset}: {int(unknown.sum())} of {len(rows)} rows are not in this source of {len(data):,} images."
-            )
-    with thread_count(threads), reporter_for(progress) as reporter:
-        training, quality = trained_network(data, network, places=places, out=out, retrain=overwrite, reporter=reporter)
+    with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
+        images = options.images_from(source, settings, reporter, "`leanset train` trains")
+        places = None if subset is None else _places(subset, images)
+        network = Network(images, *network_settings(images, settings, seed=settings.seed))
+        training, quality = network.trained(
+            places=places, out=settings.out, retrain=settings.overwrite, reporter=reporter
+        )
     last, accuracy = training.history[-1], None if quality is None else quality.accuracy
     if as_json:
-        values = {"examples": len(data) if places is None else len(places), "held_out_accuracy": accuracy}
+        values = {"examples": len(images) if places is None else len(places), "held_out_accuracy": accuracy}
         show.show_json(values | {"epochs": last.epoch, "train_loss": last.loss, "train_accuracy": last.accuracy})
     elif not quiet:
-        show.show_training(training.history, accuracy, None if out is None else str(out))
+        show.show_training(training.history, accuracy, None if settings.out is None else str(settings.out))
+
+
+def _places(subset: Path, images: Images) -> Rows:
+    rows = np.unique(rows_in_file("subset")(str(subset)))
+    places = places_among(images.rows, rows)
+    unknown = places < 0
+    if unknown.any() or not len(rows):
+        raise InputError(
+            f"--subset {subset}: {int(unknown.sum())} of {len(rows)} rows are not in this source of {len(images):,} images."
+        )
+    return places

@@ -1,16 +1,28 @@
-from leanset.data.examples import Examples, checked_examples
+from leanset.data.dynamics import Dynamics
+from leanset.data.examples import Examples, HasExamples, checked_examples, examples_from
 from leanset.data.fingerprint import array_digest, fingerprint
 from leanset.data.images import Images, Unreadable
 from leanset.data.npz import read_labels, read_npz
-from leanset.data.sources import open_source
+from leanset.data.reading import OnBad
+from leanset.data.sources import kind_of, open_source
+from leanset.data.targets import Classes, LabelSets, Numbers, Targets
 
 __all__ = [
+    "Classes",
+    "Dynamics",
     "Examples",
+    "HasExamples",
     "Images",
+    "LabelSets",
+    "Numbers",
+    "OnBad",
+    "Targets",
     "Unreadable",
     "array_digest",
     "checked_examples",
+    "examples_from",
     "fingerprint",
+    "kind_of",
     "open_source",
     "read_labels",
     "read_npz",

@@ -1,39 +1,43 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from leanset._arrays import AnyArray, Rows, places_among
 from leanset._errors import InputError
-from leanset.data.labels import coded_labels, codes_among
+from leanset.data.targets import KINDS, Targets
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Features and labels that have passed every check, with optional validation data in the same form.
+    """Features and targets that have passed every check, with optional validation data in the same form.
 
     Attributes
     ----------
     features : (n, d) array of float32 or float64
-    labels : (n,) int64 codes 0..C-1
-    classes : the C class names as the user wrote them, in code order
+    targets : what a head is to say of each example
     validation : the held-out examples, or None
     rows : (n,) ascending row numbers in the source, where rows were left out; None if they are 0..n-1
     """
 
     features: AnyArray
-    labels: Rows
-    classes: tuple[str, ...]
+    targets: Targets
     validation: "Examples | None" = None
     rows: Rows | None = None
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.targets)
 
     @property
-    def class_counts(self) -> Rows:
-        """Number of examples of each class."""
-        return np.bincount(self.labels, minlength=len(self.classes))
+    def labels(self) -> AnyArray:
+        """The targets as numbers: (n,) class codes 0..C-1, or an (n, K) matrix."""
+        return self.targets.values
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the head's outputs: the classes, the labels or the numbers."""
+        return self.targets.names
 
     @property
     def source_rows(self) -> Rows:
@@ -44,11 +48,33 @@ class Examples:
         """Return where examples with these source row numbers are, -1 for rows that are not here."""
         return places_among(self.source_rows, rows)
 
+    def renamed(self, names: tuple[str, ...]) -> "Examples":
+        """Return the same examples with other names of the outputs."""
+        held_out = self.validation and self.validation.renamed(names)
+        return replace(self, targets=replace(self.targets, names=names), validation=held_out)
+
+
+@runtime_checkable
+class HasExamples(Protocol):
+    """Anything that can be seen as examples, such as the statistics of a network's head."""
+
+    def examples(self) -> Examples:
+        """Return the features and targets, checked."""
+
 
 def checked_examples(
-    features: ArrayLike, labels: ArrayLike, validation: tuple[ArrayLike, ArrayLike] | None = None
+    features: ArrayLike,
+    labels: ArrayLike,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    targets: str = "classes",
 ) -> Examples:
     """Check arrays as a user hands them in and return them as `Examples`.
+
+    Parameters
+    ----------
+    features, labels : (n, d) numbers, and one target an example
+    validation : held-out (features, labels)
+    targets : kind of the labels: "classes", "labels" (a matrix of 0 and 1) or "numbers"
 
     Examples
     --------
@@ -56,13 +82,31 @@ def checked_examples(
     ('cat', 'dog')
     """
     matrix = _checked_features(features, "features")
-    codes, classes = coded_labels(labels, len(matrix))
+    known = KINDS[targets].checked(labels, len(matrix), "features")
     held_out = None
     if validation is not None:
         if not isinstance(validation, tuple | list) or len(validation) != 2:
             raise InputError("`validation=` must be a pair (val_features, val_labels).")
-        held_out = _checked_validation(validation[0], validation[1], matrix.shape[1], classes)
-    return Examples(matrix, codes, classes, held_out)
+        held_out = _checked_validation(validation[0], validation[1], matrix.shape[1], known)
+    return Examples(matrix, known, held_out)
+
+
+def examples_from(
+    features: ArrayLike | Examples | HasExamples,
+    labels: ArrayLike | None = None,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    targets: str = "classes",
+) -> Examples:
+    """Return examples from any form in which data is handed in: arrays, `Examples`, or what has `examples()`."""
+    if isinstance(features, Examples | HasExamples):
+        if labels is not None or validation is not None:
+            raise InputError(
+                f"`{type(features).__name__}` brings its own labels and validation data; pass nothing beside it."
+            )
+        return features if isinstance(features, Examples) else features.examples()
+    if labels is None:
+        raise InputError("`labels` are missing: call `leanset.prune(features, labels, ...)`.")
+    return checked_examples(features, labels, validation, targets)
 
 
 def _checked_features(features: ArrayLike, name: str) -> AnyArray:
@@ -86,9 +130,8 @@ def _checked_features(features: ArrayLike, name: str) -> AnyArray:
     return matrix
 
 
-def _checked_validation(features: ArrayLike, labels: ArrayLike, width: int, classes: tuple[str, ...]) -> Examples:
+def _checked_validation(features: ArrayLike, labels: ArrayLike, width: int, known: Targets) -> Examples:
     matrix = _checked_features(features, "val_features")
     if matrix.shape[1] != width:
         raise InputError(f"`val_features` must have the {width} columns of `features`; got {matrix.shape[1]}.")
-    codes = codes_among(classes, labels, len(matrix), "val_labels", "val_features")
-    return Examples(matrix, codes, classes)
+    return Examples(matrix, known.checked_more(labels, len(matrix), "val_labels", "val_features"))

@@ -7,7 +7,7 @@ from leanset.data.examples import Examples
 
 
 def fingerprint(examples: Examples) -> str:
-    """Return a SHA-256 digest of features, labels, class names and validation data.
+    """Return a SHA-256 digest of features, targets, their names and validation data.
 
     Examples
     --------

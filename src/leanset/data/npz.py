@@ -18,8 +18,10 @@ _KEYS = "`features` (or `images`), `labels` and, if wanted, both `val_features` 
 _WANTED = ("features", "images", "labels", "val_features", "val_images", "val_labels")
 
 
-def read_npz(path: str | os.PathLike[str]) -> Examples:
+def read_npz(path: str | os.PathLike[str], targets: str = "classes") -> Examples:
     """Read examples from an npz file with the keys features, labels and optionally val_features, val_labels.
+
+    `targets` is the kind of the labels, as in `checked_examples`.
 
     Pickled objects are never loaded, so a file from a stranger can at worst be refused.
 
@@ -32,7 +34,7 @@ def read_npz(path: str | os.PathLike[str]) -> Examples:
     ...     len(read_npz(path))
     2
     """
-    return _examples(os.fspath(path), _arrays_in(os.fspath(path)))
+    return _examples(os.fspath(path), _arrays_in(os.fspath(path)), targets)
 
 
 def read_labels(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, Rows]:
@@ -66,15 +68,15 @@ def read_npz_source(path: str, reading: Reading) -> Images | Examples:
     """
     arrays = _arrays_in(path)
     if "images" not in arrays:
-        return _examples(path, arrays)
+        return _examples(path, arrays, reading.targets)
     if "features" in arrays:
         raise InputError(f"{path}: holds both `images` and `features`; leave one of them out.")
     return _images(path, arrays)
 
 
-def _examples(path: str, arrays: dict[str, AnyArray]) -> Examples:
+def _examples(path: str, arrays: dict[str, AnyArray], targets: str) -> Examples:
     validation = _checked_keys(path, arrays, "features")
-    return checked_examples(arrays["features"], arrays["labels"], validation)
+    return checked_examples(arrays["features"], arrays["labels"], validation, targets)
 
 
 def _images(path: str, arrays: dict[str, AnyArray]) -> Images:

@@ -21,6 +21,7 @@ class Reading:
     image_size: int | None = None
     label_column: str | None = None
     image_column: str | None = None
+    targets: str = "classes"
     memory: int = DEFAULT_MEMORY
     advance: Advance = _nobody
 

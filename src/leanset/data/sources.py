@@ -13,6 +13,7 @@ from leanset.data.images import Images
 from leanset.data.npz import read_npz_source
 from leanset.data.parquet import read_parquet
 from leanset.data.reading import DEFAULT_MEMORY, OnBad, Reading
+from leanset.data.targets import Classes
 from leanset.data.tiny_imagenet import read_tiny_imagenet
 
 READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
@@ -42,6 +43,7 @@ def open_source(
     image_size: int | None = None,
     label_column: str | None = None,
     image_column: str | None = None,
+    targets: str = "classes",
     memory: int = DEFAULT_MEMORY,
     advance: Advance | None = None,
 ) -> Images | Examples:
@@ -60,6 +62,8 @@ def open_source(
         if all images have one size, and means 224 if they do not.
     label_column, image_column : str or None
         Columns of a parquet or hf source; None takes the usual names.
+    targets : "classes", "labels" or "numbers"
+        What the labels of features are: one class, a matrix of 0 and 1, or numbers. Images have classes.
     memory : int
         Encoded images that would need more bytes than this once decoded are decoded each time they are asked for.
     advance : callable or None
@@ -77,7 +81,12 @@ def open_source(
     """
     kind, path = _parsed(spec)
     reading = Reading(
-        on_bad=on_bad, image_size=image_size, label_column=label_column, image_column=image_column, memory=memory
+        on_bad=on_bad,
+        image_size=image_size,
+        label_column=label_column,
+        image_column=image_column,
+        targets=targets,
+        memory=memory,
     )
     for name, users in _USERS.items():
         if getattr(reading, name) not in (None, "stop") and kind not in users:
@@ -87,13 +96,16 @@ def open_source(
     if advance is not None:
         reading = replace(reading, advance=advance)
     try:
-        return READERS[kind](path, reading)
+        data = READERS[kind](path, reading)
     except InputError as error:
         if path in str(error):
             raise
         raise InputError(f"{path}: {error}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error}.") from None
+    if isinstance(data, Images) and targets != Classes.kind:
+        raise InputError(f"{path}: images have one class each, so loss='softmax' is the only one for them.")
+    return data
 
 
 def kind_of(spec: str) -> str:

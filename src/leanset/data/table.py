@@ -3,7 +3,7 @@
 import io
 import json
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -87,13 +87,10 @@ def source_from(
     reading: Reading,
 ) -> Images | Examples:
     """Make images or examples of the chosen columns; `classes` are the names that came with integer labels, if any."""
+    if columns.image is None:
+        return _examples(train, held_out, columns, classes, where, reading)
     labels = _labels(train, columns.label, where)
     held_labels = None if held_out is None else _labels(held_out, columns.label, f"held-out {where}")
-    if columns.image is None:
-        validation = (
-            None if held_out is None or held_labels is None else (_features(held_out, columns, where), held_labels)
-        )
-        return _named(checked_examples(_features(train, columns, where), labels, validation), classes)
     codes, names = _codes(labels, classes, columns)
     split = Labelled(_encoded(train, columns.image, where), codes)
     if held_out is None or held_labels is None:
@@ -103,6 +100,22 @@ def source_from(
     return images_from(
         split, Labelled(_encoded(held_out, columns.image, f"held-out {where}"), held_codes), names, reading
     )
+
+
+def _examples(
+    train: "pa.Table",
+    held_out: "pa.Table | None",
+    columns: Columns,
+    classes: tuple[str, ...] | None,
+    where: str,
+    reading: Reading,
+) -> Examples:
+    def part(table: "pa.Table", place: str) -> tuple[AnyArray, AnyArray]:
+        return _features(table, columns, where), _labels(table, columns.label, place, reading.targets)
+
+    validation = None if held_out is None else part(held_out, f"held-out {where}")
+    examples = checked_examples(*part(train, where), validation, reading.targets)
+    return _named(examples, classes) if reading.targets == "classes" else examples
 
 
 def class_names(schema: "pa.Schema", label: str) -> tuple[str, ...] | None:
@@ -164,11 +177,13 @@ def _refuse_nulls(column: Any, name: str, where: str) -> None:
         raise InputError(f"{where}: column `{name}` has {column.null_count:,} missing values, first at row {row}.")
 
 
-def _labels(table: "pa.Table", name: str, where: str) -> AnyArray:
+def _labels(table: "pa.Table", name: str, where: str, targets: str = "classes") -> AnyArray:
     import pyarrow as pa
 
     column = table[name]
     _refuse_nulls(column, name, where)
+    if targets != "classes" and _is_list(column.type):
+        return _from_lists(column, name, where)  # several labels or numbers an example
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type):
@@ -188,8 +203,7 @@ def _named(examples: Examples, classes: tuple[str, ...] | None) -> Examples:
     if classes is None:
         return examples
     refuse_empty_classes(classes, numbered_labels(classes, examples.labels, len(examples), "labels", "features"))
-    held_out = examples.validation and replace(examples.validation, classes=classes)
-    return replace(examples, classes=classes, validation=held_out)
+    return examples.renamed(classes)
 
 
 def _encoded(table: "pa.Table", name: str, where: str) -> EncodedColumn:

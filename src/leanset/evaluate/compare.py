@@ -1,160 +1,168 @@
 """The comparison that users run on their own data."""
 
-import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from leanset._errors import InputError, RunFolderError
-from leanset._progress import Reporter
-from leanset.evaluate.bench import SELECTORS, STRATIFIED, Bench
-from leanset.evaluate.display import (
-    STRATIFIED_SHOWN,
-    accuracy_panel,
-    accuracy_table,
-    certificate_table,
-    difference_panel,
-)
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job, checked_protocol
-from leanset.evaluate.results import Outcome, SummaryRow, as_dicts, summary, verdicts, write_rows
+from leanset._errors import InputError
+from leanset._progress import Reporter, reporter_for
+from leanset.data import Images, open_source
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
+from leanset.evaluate.job_table import folder_in_use
+from leanset.evaluate.markdown import accuracy_table, certificate_table
+from leanset.evaluate.panels import accuracy_panel, difference_panel
+from leanset.evaluate.question import Question
+from leanset.evaluate.row_files import as_dicts, write_rows
+from leanset.evaluate.setup import STRATIFIED, STRATIFIED_SHOWN, Setup, with_held_out
 from leanset.evaluate.study import Study
-from leanset.report import curves_figure, save_figure
-from leanset.report.machine import load, machine
+from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
+from leanset.report import curves_figure, load, machine, save_figure
 from leanset.runs import Folder
+from leanset.training import Recipe, preset
 
 TABLE = "table"  # sub-folder of the jobs
 
 
-@dataclass(frozen=True, kw_only=True)
-class Question:
-    """What is to be compared.
-
-    Attributes
-    ----------
-    methods : by name; class-stratified random is always among them, as what the others are held against
-    fractions : shares to remove
-    seeds : trainings of each kind
-    models : networks to train; the scorer if empty
-    protocols : "equal-epochs", "equal-steps", "epochs=K"
-
-    Examples
-    --------
-    >>> Question(methods=("leanset",), fractions=(0.4,), seeds=3).methods
-    ('stratified-random', 'leanset')
-    """
-
-    methods: tuple[str, ...]
-    fractions: tuple[float, ...]
-    seeds: int
-    models: tuple[str, ...] = ()
-    protocols: tuple[str, ...] = (EQUAL_EPOCHS, EQUAL_STEPS)
-
-    def __post_init__(self) -> None:
-        unknown = [method for method in self.methods if method not in SELECTORS]
-        if unknown:
-            raise InputError(f"method {unknown[0]!r} is unknown; choose from {', '.join(SELECTORS)}.")
-        wrong = [fraction for fraction in self.fractions if not 0 < fraction < 1]
-        if wrong or not self.fractions:
-            raise InputError(f"fractions {self.fractions} must lie in (0, 1).")
-        if self.seeds < 1:
-            raise InputError(f"`seeds={self.seeds}` must be at least 1; intervals need at least 2.")
-        for protocol in self.protocols:
-            checked_protocol(protocol)
-        if not self.protocols:
-            raise InputError("at least one protocol is needed.")
-        object.__setattr__(self, "methods", (STRATIFIED, *self.methods))
-        for name in ("methods", "fractions", "models", "protocols"):  # what is named twice is done once
-            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
-
-    def jobs(self, scorer: str) -> list[Job]:
-        """Return the trainings that answer it; on everything, equal steps are equal epochs."""
-        whole = dict.fromkeys(EQUAL_EPOCHS if protocol == EQUAL_STEPS else protocol for protocol in self.protocols)
-        jobs = []
-        for seed in range(self.seeds):
-            for model in self.models or (scorer,):
-                jobs += [Job(seed, 0.0, model, protocol, FULL) for protocol in whole]
-                jobs += [
-                    Job(seed, fraction, model, protocol, method)
-                    for protocol in self.protocols
-                    for fraction in self.fractions
-                    for method in self.methods
-                ]
-        return jobs
-
-
 @dataclass(frozen=True)
 class Answer:
-    """What a comparison found: one row a method, fraction, network and protocol; and the same in words."""
+    """What a comparison found: a row for each method, fraction, network and protocol, and the same in words."""
 
     rows: tuple[SummaryRow, ...]
     verdicts: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain values; what is not a number is null."""
+        """Return plain values, with None for NaN."""
         rows = [{k: None if v != v else v for k, v in asdict(row).items()} for row in self.rows]
         return {"rows": rows, "verdicts": list(self.verdicts)}
 
 
-def compare(bench: Bench, question: Question, out: Path, *, workers: int | None, reporter: Reporter) -> Answer:
-    """Train what is not trained yet, and write tables, figures and verdicts.
+def compare(
+    images: Images | str,
+    *,
+    model: str,
+    methods: Sequence[str] = ("leanset", "ccs", "el2n", "forgetting", "random"),
+    fractions: Sequence[float] = (0.2, 0.4, 0.6),
+    seeds: int = 3,
+    out: str | os.PathLike[str],
+    models: Sequence[str] = (),
+    protocols: Sequence[str] = (EQUAL_EPOCHS, EQUAL_STEPS),
+    recipe: Recipe | str = "fast",
+    runs: int = 1,
+    held_out_share: float = 0.2,
+    device: str = "auto",
+    workers: int | None = 1,
+    progress: bool | None = None,
+) -> Answer:
+    """Train networks on what each method keeps, and compare the methods with class-stratified random.
 
     Parameters
     ----------
-    bench : data and networks
-    question : what to compare
-    out : folder; a study that was interrupted, or that another process works on, is taken up there
-    workers : processes; as many as cores if None
-    reporter : told of progress
+    images : images from `leanset.data.open_source`, or its argument, e.g. "cifar10:DIR"
+    model : network that the methods look at
+    methods : "leanset", "balanced" (leanset without coverage), "paper", or names of `leanset.scores`
+    fractions : shares of the examples to remove
+    seeds : trainings of each kind; jobs with the same seed are compared in pairs
+    out : folder for the results; trainings that are finished there are not repeated
+    models : networks to train on the kept examples; `model` if empty
+    protocols : "equal-epochs", "equal-steps" or "epochs=K"
+    recipe : how to train the networks, or the name of a preset
+    runs : trainings of `model` over which scores are averaged
+    held_out_share : share of each class to set aside for testing, if there are no held-out images
+    device : "auto", "cpu", "cuda" or "mps"
+    workers : trainings to run at the same time, each in its own process; None for one per core, or one on a GPU. With
+        more than one, a script must call this under `if __name__ == "__main__":`
+    progress : show progress bars; None shows them in a terminal
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> import leanset.torch as lt
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.arange(60) % 2
+    >>> pixels = rng.integers(0, 100, (60, 1, 12, 12)) + 100 * labels[:, None, None, None]
+    >>> images = lt.Images(pixels.astype(np.uint8), labels, ("dark", "bright"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     answer = lt.compare(images, model="lenet", methods=["el2n"], fractions=[0.5], seeds=1, out=folder,
+    ...                         recipe=lt.Recipe(epochs=1, lr=0.01, flip=False), protocols=["equal-epochs"])
+    >>> [row.method for row in answer.rows]
+    ['full', 'stratified-random', 'el2n']
     """
-    if (out.is_dir() and any(out.iterdir())) and not (out / TABLE).is_dir():
-        raise RunFolderError(f"{out}: is in use for something else; choose an empty or new output folder.")
-    study, jobs = Study(bench, out / TABLE), question.jobs(bench.scorer)
+    opened = _opened(images)
+    question = Question(
+        methods=tuple(methods),
+        fractions=tuple(fractions),
+        seeds=seeds,
+        models=tuple(models),
+        protocols=tuple(protocols),
+    )
+    chosen = preset(recipe) if isinstance(recipe, str) else recipe
+    setup = Setup(
+        images=with_held_out(opened, held_out_share),
+        scorer=model,
+        scorer_recipe=chosen,
+        recipe=chosen,
+        runs=runs,
+        device=device,
+    )
+    with reporter_for(progress) as reporter:
+        return run_comparison(setup, question, Path(out), workers=workers, reporter=reporter)
+
+
+def _opened(images: Images | str) -> Images:
+    opened = open_source(images) if isinstance(images, str) else images
+    if not isinstance(opened, Images):
+        raise InputError(f"`images={images!r}` must hold images to train networks on; it holds features.")
+    return opened
+
+
+def run_comparison(setup: Setup, question: Question, out: Path, *, workers: int | None, reporter: Reporter) -> Answer:
+    """Train what is missing, and write tables, figures and verdicts.
+
+    Parameters
+    ----------
+    setup : data and networks
+    question : what to compare
+    out : folder for the results; continues a comparison that was interrupted, or joins one that is running
+    workers : number of processes; one per core if None
+    reporter : receives the progress
+    """
+    if out.is_dir() and any(out.iterdir()) and not (out / TABLE).is_dir():
+        raise folder_in_use(out)
+    study, jobs = Study(setup, out / TABLE), question.jobs(setup.scorer)
     study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
-    rows = summary(outcomes, STRATIFIED)
-    said = verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)
-    write_rows(out, "trainings", outcomes)
-    write_rows(out, "summary", as_dicts(rows))
-    answer = Answer(tuple(rows), tuple(said))
-    files = Folder(out)
-    files.write_json("answer.json", json.loads(json.dumps(answer.to_dict())))
-    files.write_json("record.json", _record(bench, question, outcomes))
-    files.write_text("README.md", "\n".join(_page(rows, said)) + "\n")
-    panels = []
-    for title, part in parts_of(rows):
-        panels += [accuracy_panel(title, part), difference_panel(f"{title}: against random", part)]
-    save_figure(curves_figure(panels), out, "accuracy")
+    rows = summarise(outcomes, STRATIFIED)
+    answer = Answer(tuple(rows), tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)))
+    _write(out, answer, outcomes)
+    Folder(out).write_json("record.json", _record(setup, question, outcomes))
     return answer
 
 
-def parts_of(rows: Sequence[SummaryRow]) -> list[tuple[str, list[SummaryRow]]]:
-    """Split a summary by network and protocol; training on everything belongs to each protocol of its network."""
-    found = []
-    for model, protocol in dict.fromkeys((row.model, row.protocol) for row in rows if row.method != FULL):
-        whole_protocol = EQUAL_EPOCHS if protocol == EQUAL_STEPS else protocol
-        part = [
-            row
-            for row in rows
-            if row.model == model and row.protocol == (whole_protocol if row.method == FULL else protocol)
-        ]
-        found.append((f"{model}, {protocol.replace('-', ' ')}", part))
-    return found
+def _write(out: Path, answer: Answer, outcomes: Sequence[Outcome]) -> None:
+    write_rows(out, "trainings", outcomes)
+    write_rows(out, "summary", as_dicts(answer.rows))
+    Folder(out).write_json("answer.json", answer.to_dict())
+    Folder(out).write_text("README.md", "\n".join(_page(answer)) + "\n")
+    panels = []
+    for title, part in parts_of(answer.rows):
+        panels += [accuracy_panel(title, part), difference_panel(f"{title}: against random", part)]
+    save_figure(curves_figure(panels), out, "accuracy")
 
 
-def _record(bench: Bench, question: Question, outcomes: Sequence[Outcome]) -> dict[str, object]:
-    """Return how the answer was come by: the question, the bench, and the machine."""
+def _record(setup: Setup, question: Question, outcomes: Sequence[Outcome]) -> dict[str, object]:
     return {
         "question": asdict(question),
-        "bench": bench.identity(),
+        "setup": setup.identity(),
         "training_seconds": round(sum(row["seconds"] for row in outcomes), 1),
         "threads_a_training": sorted({row["threads"] for row in outcomes}),
         "machine": machine() | {"load_at_end": load()},
     }
 
 
-def _page(rows: Sequence[SummaryRow], said: Sequence[str]) -> list[str]:
+def _page(answer: Answer) -> list[str]:
+    parts = parts_of(answer.rows)
     lines = ["# Comparison", ""]
-    for title, part in parts_of(rows):
+    for title, part in parts:
         lines += [*accuracy_table(part, title), ""]
-    first = parts_of(rows)[0][1]
-    return [*lines, *certificate_table(first), "", *(f"- {line}" for line in said)]
+    return [*lines, *certificate_table(parts[0][1]), "", *(f"- {line}" for line in answer.verdicts)]

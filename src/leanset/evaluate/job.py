@@ -4,7 +4,7 @@ from typing import Any
 
 from leanset._errors import InputError
 
-FULL = "full"  # the method of jobs that train on everything
+FULL = "full"  # the method of jobs that train on all examples
 EQUAL_EPOCHS, EQUAL_STEPS = "equal-epochs", "equal-steps"
 _SET_EPOCHS = re.compile(r"epochs=([1-9]\d*)")
 
@@ -15,12 +15,12 @@ class Job:
 
     Attributes
     ----------
-    seed : of the selection, of the weights and of the order of training; jobs of one seed are compared in pairs
-    fraction : share that was removed; 0 for `full`
-    model : the network trained
-    protocol : "equal-epochs" (as many passes over the kept examples as over all), "equal-steps" (as many steps) or
-        "epochs=K"
-    method : what chose the kept examples
+    seed : seed of the selection, the initial weights and the training order; jobs with the same seed are compared in pairs
+    fraction : share of the examples that was removed; 0 for `full`
+    model : the network to train
+    protocol : "equal-epochs" (as many passes over the kept examples as over all of them), "equal-steps" (as many steps)
+        or "epochs=K"
+    method : the method that chose the kept examples
 
     Examples
     --------
@@ -39,12 +39,12 @@ class Job:
 
     @property
     def key(self) -> str:
-        """A name for files."""
+        """The job's name, used for its files."""
         return f"{self.selection}-{self.model}-{self.protocol}"
 
     @property
     def selection(self) -> str:
-        """A name for the selection, which jobs that differ in network or protocol have in common."""
+        """The name of the job's selection. Jobs that differ only in network or protocol share it."""
         short = f"{self.fraction:g}"
         exact = short if float(short) == self.fraction else repr(self.fraction)
         return f"{self.method}-{exact}-s{self.seed}"
@@ -55,14 +55,19 @@ class Job:
 
 
 def checked_protocol(protocol: str) -> str:
-    """Return a protocol, or say what one is."""
+    """Return the protocol, or raise if there is no such protocol."""
     if protocol not in (EQUAL_EPOCHS, EQUAL_STEPS) and not _SET_EPOCHS.fullmatch(protocol):
-        raise InputError(f"protocol {protocol!r} must be {EQUAL_EPOCHS}, {EQUAL_STEPS} or epochs=K.")
+        raise InputError(f"`protocol={protocol!r}` must be {EQUAL_EPOCHS!r}, {EQUAL_STEPS!r} or 'epochs=K'.")
     return protocol
 
 
 def epochs_of(protocol: str, epochs: int, kept: int, n: int) -> int:
-    """Return how many passes over `kept` of `n` examples a protocol asks for, the whole set being given `epochs`."""
+    """Return the epochs that a protocol gives to `kept` of `n` examples, if all `n` get `epochs`."""
     if match := _SET_EPOCHS.fullmatch(checked_protocol(protocol)):
         return int(match[1])
     return epochs if protocol == EQUAL_EPOCHS else max(1, round(epochs * n / kept))
+
+
+def protocol_on_all(protocol: str) -> str:
+    """Return the protocol for training on all examples, where equal steps and equal epochs are the same."""
+    return EQUAL_EPOCHS if protocol == EQUAL_STEPS else protocol

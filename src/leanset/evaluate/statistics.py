@@ -9,14 +9,14 @@ from leanset._arrays import Rows, Vector
 from leanset._errors import InputError
 from leanset._rng import stream
 
-_MOST_ENUMERATED = 16  # differences whose 2¹⁶ sign patterns are all visited; more are drawn
+_MOST_ENUMERATED = 16  # up to so many differences, all sign patterns are tried; beyond, patterns are drawn
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean of `n` values and an interval that covers the true mean with probability `level`.
+    """The mean of `n` values and an interval that covers the true mean with probability `level`.
 
-    With one value there is no spread to judge by, and `low` and `high` are NaN.
+    One value has no spread, so `low` and `high` are NaN.
     """
 
     mean: float
@@ -28,7 +28,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What one method has over another, seed by seed: the mean difference and its two-sided p value (NaN for one seed)."""
+    """Two methods compared seed by seed: the mean difference and its two-sided p value (NaN for one seed)."""
 
     difference: Interval
     p_value: float
@@ -39,7 +39,7 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 
     Parameters
     ----------
-    values : one number for each seed
+    values : one number per seed
     level : probability with which the interval covers the true mean
 
     Examples
@@ -56,12 +56,12 @@ def mean_interval(values: ArrayLike, level: float = 0.95) -> Interval:
 def paired(ours: ArrayLike, theirs: ArrayLike, level: float = 0.95) -> Comparison:
     """Compare two methods that were measured with the same seeds: paired t interval and two-sided paired t test.
 
-    Where every seed gives the same difference, the t test divides by zero. Its limit is taken: the interval is a point,
-    and p is 0 for a difference and 1 for none. Differences that are rounding of the two measurements count as none.
+    If every seed gives the same difference, the t test divides by zero. Then the limit is used: the interval is a point,
+    and p is 0 if there is a difference and 1 if there is none. Differences of the size of rounding errors count as none.
 
     Parameters
     ----------
-    ours, theirs : one measurement for each seed, in the same order
+    ours, theirs : one measurement per seed, in the same order
     level : probability with which the interval covers the true difference
 
     Examples
@@ -85,13 +85,13 @@ def paired(ours: ArrayLike, theirs: ArrayLike, level: float = 0.95) -> Compariso
 def sign_flip_p(differences: ArrayLike, draws: int = 2**_MOST_ENUMERATED, seed: int = 0) -> float:
     """Return the two-sided p value of the sign-flip permutation test that differences are symmetric around zero.
 
-    It asks for no normal distribution, but p cannot fall below 2 / 2ⁿ: with 5 seeds, not below 0.0625.
+    It does not assume a normal distribution, but p is at least 2 / 2ⁿ: 0.0625 with 5 seeds.
 
     Parameters
     ----------
-    differences : one for each seed; up to 16 of them, all sign patterns are visited and p is exact
-    draws : sign patterns drawn where there are more; the observed one is counted among them, so that p is never 0
-    seed : of the draws
+    differences : one per seed; with at most 16, all sign patterns are tried and p is exact
+    draws : sign patterns to draw if there are more; the observed one counts too, so that p is never 0
+    seed : seed of the draws
 
     Examples
     --------
@@ -101,10 +101,9 @@ def sign_flip_p(differences: ArrayLike, draws: int = 2**_MOST_ENUMERATED, seed: 
     given = _finite("differences", differences)
     if draws < 1:
         raise InputError(f"`draws={draws}` must be at least 1.")
-    n, hits, block = len(given), 0, 4096  # so that no table of all draws is built
-    observed = abs(float(given.sum())) - 1e-12 * float(
-        np.abs(given).sum()
-    )  # a pattern that ties must not lose by rounding
+    n, hits, block = len(given), 0, 4096  # draws at a time, to bound the memory
+    rounding = 1e-12 * float(np.abs(given).sum())  # so that a pattern that ties counts as a tie
+    observed = abs(float(given.sum())) - rounding
     if n <= _MOST_ENUMERATED:
         signs = 1 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
         return float((np.abs(signs @ given) >= observed).mean())
@@ -116,13 +115,13 @@ def sign_flip_p(differences: ArrayLike, draws: int = 2**_MOST_ENUMERATED, seed: 
 
 
 def holm(p_values: ArrayLike) -> Vector:
-    """Return p values adjusted for being many, by Holm's step-down rule; NaN stays NaN and is not counted.
+    """Return p values adjusted for multiple comparisons by Holm's step-down rule; NaN stays NaN and is not counted.
 
-    Rejecting where the adjusted value lies below α keeps the chance of any false rejection below α.
+    If all adjusted values below α are rejected, the chance of any false rejection is below α.
 
     Parameters
     ----------
-    p_values : one for each comparison
+    p_values : one per comparison
 
     Examples
     --------
@@ -146,10 +145,10 @@ def bootstrap_interval(
 
     Parameters
     ----------
-    statistic : takes row numbers, drawn with replacement, and returns its value on those rows
+    statistic : function from row numbers, drawn with replacement, to the value on those rows
     n : number of items
-    draws : number of resamples; those where the statistic is NaN are left out (NaN, NaN if it is so on all)
-    seed : of the draws
+    draws : number of resamples; those where the statistic is NaN are left out ((NaN, NaN) if all are)
+    seed : seed of the draws
     level : share of the draws inside the interval
 
     Examples
@@ -172,11 +171,11 @@ def bootstrap_interval(
 
 
 def spearman(a: ArrayLike, b: ArrayLike) -> float:
-    """Return Spearman's rank correlation, ties given their average rank; NaN if either is constant or holds a NaN.
+    """Return Spearman's rank correlation, with average ranks for ties; NaN if either list is constant or has a NaN.
 
     Parameters
     ----------
-    a, b : two numbers for each item
+    a, b : one number per item each
 
     Examples
     --------
@@ -195,12 +194,12 @@ def spearman(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def top_spearman(scores: ArrayLike, truth: ArrayLike, top: int = 10) -> float:
-    """Return the rank correlation over the items that are best by the truth (all items where there are fewer).
+    """Return the rank correlation over the `top` items that are truly best (all items if there are fewer).
 
     Parameters
     ----------
-    scores : what was estimated for each item
-    truth : what it is worth, more is better; of equal ones at the edge, the first are taken
+    scores : estimated value of each item
+    truth : true value of each item, higher is better; among ties at the edge, the first are taken
     top : number of items
 
     Examples
@@ -261,5 +260,5 @@ def _pair(name: str, a: ArrayLike, other: str, b: ArrayLike, *, finite: bool = T
     if finite:
         one, two = _finite(name, a), _finite(other, b)
     if one.ndim != 1 or one.shape != two.shape:
-        raise InputError(f"`{name}` and `{other}` must be lists of one length; got shapes {one.shape} and {two.shape}.")
+        raise InputError(f"`{name}` and `{other}` must have the same length; got shapes {one.shape} and {two.shape}.")
     return one, two

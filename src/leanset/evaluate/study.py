@@ -1,4 +1,4 @@
-"""Working through the jobs of a study, alone or beside other processes."""
+"""Running the jobs of a study, alone or together with other processes."""
 
 import math
 import multiprocessing
@@ -17,17 +17,14 @@ from leanset._arrays import Rows, places_among
 from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._progress import Advance, Reporter, Silent
 from leanset._threads import available_threads, thread_count
-from leanset.evaluate.bench import SELECTORS, Bench
+from leanset.capture import network_statistics, trained_network
 from leanset.evaluate.job import FULL, Job, epochs_of
-from leanset.evaluate.store import JobTable
-from leanset.head.statistics import HeadStatistics
-from leanset.pipeline.network import network_statistics, trained_network
+from leanset.evaluate.job_table import JobTable
+from leanset.evaluate.setup import SELECTORS, Setup
+from leanset.head import HeadStatistics
 from leanset.runs import NETWORK
 from leanset.scores import METHODS
-from leanset.training.batches import steps_of
-from leanset.training.devices import torch_threads
-from leanset.training.folder import HEAD
-from leanset.training.loop import Quality
+from leanset.training import HEAD, Quality, steps_of, torch_threads
 
 _LOOK = 1.0  # seconds between two looks at the table
 _CERTIFIED = ("refit_change", "random_refit_change_mean", "newton_change", "influence_change", "head_norm")
@@ -35,15 +32,15 @@ _CERTIFIED = ("refit_change", "random_refit_change_mean", "newton_change", "infl
 
 @dataclass(frozen=True)
 class Study:
-    """Jobs on a bench, and where they are kept.
+    """Jobs that share a setup, and the folder that holds them.
 
     Attributes
     ----------
-    bench : what the jobs have in common
-    path : folder of the table, the scorer and the selections
+    setup : what the jobs share
+    path : folder of the job table, the scorer and the selections
     """
 
-    bench: Bench
+    setup: Setup
     path: Path
 
     @property
@@ -59,65 +56,67 @@ class Study:
         reporter: Reporter | None = None,
         divergence_is_chance: bool = False,
     ) -> None:
-        """Finish the jobs that are not finished; those that another process works on are waited for.
+        """Finish the jobs that are not finished, and wait for those that another process works on.
 
         Parameters
         ----------
-        jobs : what to do; one seed after the other, so that early results mean something
-        workers : processes to share the work between; as many as there are cores if None and there is no GPU
-        reporter : told of progress
-        divergence_is_chance : count a training that diverges as one that learnt nothing, instead of stopping there; for
-            searches over networks that one recipe cannot suit all of
+        jobs : what to train; one seed after the other, so that early results already say something
+        workers : number of processes; if None, one per core, or one if there is a GPU
+        reporter : receives the progress
+        divergence_is_chance : give a training that diverges the accuracy of a guess, instead of counting it as failed;
+            for searches over networks that no single recipe suits
         """
         reporter = reporter or Silent()
         if workers is not None and workers < 1:
-            raise InputError(f"`workers={workers}` must be at least 1, or None for as many as there are cores.")
+            raise InputError(f"`workers={workers}` must be at least 1, or None for one per core.")
         pending = sorted(self.table.pending(set(jobs)))
-        self.bench.check(pending)
-        self.table.open(self.bench.identity())
+        self.setup.check(pending)
+        self.table.open(self.setup.identity())
         self.table.forget_failures()
-        if any(job.method in SELECTORS for job in pending):
-            gradients = any(
-                "gradient_norm" in METHODS[job.method]().all_needs() for job in pending if job.method in METHODS
-            )
-            self.statistics(gradients=gradients, reporter=reporter)
-        if not pending:
-            return
-        workers = min(workers or _default_workers(self.bench.device), len(pending))
-        cost = {job: self._image_passes(job) for job in pending}
-        title = f"{len(pending):,} trainings, {workers} at a time"
-        with reporter.stage(title, units=len(pending), unit="trainings") as advance:
-            if workers == 1:
-                self._work(pending, divergence_is_chance, lambda: self._report(pending, cost, advance))
-            else:
-                self._share(pending, workers, divergence_is_chance, lambda: self._report(pending, cost, advance))
-        self._explain_failures(pending)
+        self._train_scorer(pending, reporter)
+        if pending:
+            workers = min(workers or _default_workers(self.setup.device), len(pending))
+            self._train_all(pending, workers, divergence_is_chance, reporter)
+            self._raise_failures(pending)
 
     def statistics(self, *, gradients: bool = False, reporter: Reporter | None = None) -> HeadStatistics:
-        """Return what methods see of the scorer; trains it if it is not there."""
+        """Return what the methods see of the scorer, which is trained first if necessary."""
         with self.table.lock("scorer", wait=True):
             return network_statistics(
-                self.bench.images,
-                self.bench.scorer_settings(),
+                self.setup.images,
+                self.setup.scorer_settings(),
                 gradients=gradients,
                 out=self.path,
                 reporter=reporter or Silent(),
             )
 
     def kept(self, job: Job) -> Rows:
-        """Return the places that a job trains on, chosen now if they were not before."""
+        """Return the places of the examples that a job trains on, which are chosen first if necessary."""
         return self._selection(job)[0]
 
     def outcomes(self, jobs: Sequence[Job]) -> list[dict[str, Any]]:
         """Return the rows of the finished jobs."""
         return [self.table.outcome(job) for job in jobs if self.table.is_finished(job)]
 
-    def _work(
-        self, jobs: Sequence[Job], divergence_is_chance: bool, after_each: Callable[[], None] = lambda: None
-    ) -> None:
-        """Do every job that nobody else does, until all are finished or have failed.
+    def _train_scorer(self, jobs: Sequence[Job], reporter: Reporter) -> None:
+        methods = {job.method for job in jobs}
+        if not methods.isdisjoint(SELECTORS):
+            scores = [METHODS[method]() for method in methods if method in METHODS]
+            self.statistics(gradients=any("gradient_norm" in s.all_needs() for s in scores), reporter=reporter)
 
-        One that another process holds is looked at again, because that process may be killed before it is done.
+    def _train_all(self, jobs: Sequence[Job], workers: int, divergence_is_chance: bool, reporter: Reporter) -> None:
+        cost = {job: self._image_passes(job) for job in jobs}
+        title = f"{len(jobs):,} trainings, {workers} at a time"
+        with reporter.stage(title, units=len(jobs), unit="trainings") as advance:
+            if workers == 1:
+                self._work(jobs, divergence_is_chance, lambda: self._report(cost, advance))
+            else:
+                self._share(jobs, workers, divergence_is_chance, lambda: self._report(cost, advance))
+
+    def _work(self, jobs: Sequence[Job], divergence_is_chance: bool, after_each: Callable[[], None]) -> None:
+        """Train every job that no other process works on, until all are finished or have failed.
+
+        Jobs of other processes are looked at again and again, because a process may be killed before it finishes.
         """
         while left := self.table.open_jobs(jobs):
             idle = True
@@ -132,23 +131,21 @@ class Study:
 
     def _attempt(self, job: Job, divergence_is_chance: bool) -> None:
         try:
-            self.table.finish(job, self._done(job, divergence_is_chance))
+            self.table.finish(job, self._train(job, divergence_is_chance))
         except LeansetError as error:
             self.table.fail(job, str(error))
         except Exception:
             self.table.fail(job, traceback.format_exc())
 
     def _share(self, jobs: Sequence[Job], workers: int, divergence_is_chance: bool, look: Callable[[], None]) -> None:
-        # Fresh interpreters: a forked one would inherit torch's and numba's threads in an unusable state.
+        # Spawned, not forked: a forked process inherits torch's and numba's threads in an unusable state.
         context = multiprocessing.get_context("spawn")
         threads = max(1, available_threads() // workers)
-        processes = [
-            context.Process(target=_worker, args=(self, list(jobs), divergence_is_chance, threads), daemon=True)
-            for _ in range(workers)
-        ]
         started = []
         try:
-            for process in processes:
+            for _ in range(workers):
+                arguments = (self, list(jobs), divergence_is_chance, threads)
+                process = context.Process(target=_worker, args=arguments, daemon=True)
                 process.start()
                 started.append(process)
             while alive := [process.sentinel for process in started if process.is_alive()]:
@@ -158,27 +155,29 @@ class Study:
             for process in started:
                 process.terminate()
                 process.join()
+        self._raise_missing(jobs, [process.exitcode for process in started])
+
+    def _raise_missing(self, jobs: Sequence[Job], exit_codes: Sequence[int | None]) -> None:
         left = self.table.open_jobs(jobs)
         if left:
-            codes = ", ".join(str(process.exitcode) for process in started if process.exitcode)
             raise LeansetError(
                 f"{len(left)} of {len(jobs)} trainings are not done, because worker processes ended early (exit codes "
-                f"{codes}; -9 is mostly a want of memory, which fewer workers need less of). The same command goes on "
-                f"from here. First: {left[0].key}"
+                f"{', '.join(str(code) for code in exit_codes if code)}; -9 usually means too little memory, and fewer "
+                f"workers need less). Run it again to continue. First training missing: {left[0].key}"
             )
 
-    def _done(self, job: Job, divergence_is_chance: bool) -> dict[str, Any]:
+    def _train(self, job: Job, divergence_is_chance: bool) -> dict[str, Any]:
         kept, certificate = self._selection(job)
-        settings = self.bench.network(job, len(kept))
+        settings = self.setup.network(job, len(kept))
         began = time.perf_counter()
         places = None if job.method == FULL else kept
         try:
-            _, quality = trained_network(self.bench.images, settings, places=places, reporter=Silent())
+            _, quality = trained_network(self.setup.images, settings, places=places, reporter=Silent())
         except DivergenceError:
             if not divergence_is_chance:
                 raise
-            quality = Quality(1 / len(self.bench.images.classes), math.inf)
-        assert quality is not None  # a bench has held-out images
+            quality = Quality(1 / len(self.setup.images.classes), math.inf)
+        assert quality is not None  # a setup has held-out images
         recipe = settings.recipe
         return {
             "kept": len(kept),
@@ -192,35 +191,35 @@ class Study:
 
     def _selection(self, job: Job) -> tuple[Rows, dict[str, Any]]:
         if job.method == FULL:
-            return np.arange(len(self.bench.images)), {}
+            return np.arange(len(self.setup.images)), {}
         with self.table.lock(job.selection, wait=True):
             known = self.table.selection(job)
             if known is not None:
                 return known
             statistics = HeadStatistics.load(self.path / NETWORK / HEAD)
             began = time.perf_counter()
-            result = self.bench.select(statistics, job, available_threads())
+            result = self.setup.select(statistics, job, available_threads())
             seconds = {"selection_seconds": time.perf_counter() - began}
             kept = places_among(result.rows, result.kept)
             self.table.keep_selection(job, kept, result.certificate.to_dict() | seconds)
             return kept, result.certificate.to_dict() | seconds
 
     def _image_passes(self, job: Job) -> float:
-        n = len(self.bench.images)
+        n = len(self.setup.images)
         kept = max(1, round((1 - job.fraction) * n))
-        return kept * epochs_of(job.protocol, self.bench.recipe.epochs, kept, n)
+        return kept * epochs_of(job.protocol, self.setup.recipe.epochs, kept, n)
 
-    def _report(self, jobs: Sequence[Job], cost: dict[Job, float], advance: Advance) -> None:
-        done = sum(cost[job] for job in jobs if self.table.is_finished(job))
+    def _report(self, cost: dict[Job, float], advance: Advance) -> None:
+        done = sum(passes for job, passes in cost.items() if self.table.is_finished(job))
         advance(done / sum(cost.values()))
 
-    def _explain_failures(self, jobs: Sequence[Job]) -> None:
+    def _raise_failures(self, jobs: Sequence[Job]) -> None:
         failed = {job: reason for job in jobs if (reason := self.table.failure(job)) is not None}
         if failed:
             job, reason = next(iter(failed.items()))
             raise LeansetError(
-                f"{len(failed)} of {len(jobs)} trainings failed; the others are kept, and the same command tries these "
-                f"again. First: {job.key}: {reason.strip().splitlines()[-1]}"
+                f"{len(failed)} of {len(jobs)} trainings failed. The others are kept; run it again to retry these. "
+                f"First failure: {job.key}: {reason.strip().splitlines()[-1]}"
             )
 
 
@@ -232,7 +231,7 @@ def _default_workers(device: str) -> int:
 
 
 def _worker(study: Study, jobs: list[Job], divergence_is_chance: bool, threads: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; the parent ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent stops its workers
     with thread_count(threads), torch_threads():
         study._work(jobs, divergence_is_chance, _stop_if_orphaned)
 

@@ -7,16 +7,16 @@ from leanset.evaluate.statistics import Comparison, Interval
 def verdict(method: str, baseline: str, fraction: float, comparison: Comparison, significance: float = 0.05) -> str:
     """Say in one sentence how a method compares with another, in percentage points.
 
-    A method is better or worse if the interval of the difference leaves 0 out, which for a plain paired t test is
-    p < `significance`. If `comparison` carries a p value that was adjusted for many comparisons, that has to lie below
-    `significance` as well; the sentence says so where the two disagree.
+    A method is better or worse if the interval of the difference excludes 0; for a plain paired t test this means
+    p < `significance`. If the p value of `comparison` is adjusted for multiple comparisons, it must be below
+    `significance` too. The sentence says so if the two disagree.
 
     Parameters
     ----------
-    method, baseline : names of the two
+    method, baseline : names of the two methods
     fraction : share of the training data that was removed
     comparison : of accuracies in 0..1, method minus baseline, with an interval of level 1 - `significance`
-    significance : chance of calling a difference where there is none
+    significance : chance of reporting a difference where there is none
 
     Examples
     --------
@@ -51,7 +51,7 @@ def verdict(method: str, baseline: str, fraction: float, comparison: Comparison,
 
 
 def _digits(difference: Interval) -> int:
-    """Return as many decimals as show on which side of 0 the ends of the interval lie, within reason."""
+    """Return enough decimals, at most 3, to show on which side of 0 the ends of the interval lie."""
     ends = [100 * abs(end) for end in (difference.low, difference.high) if math.isfinite(end) and end != 0]
     return next((digits for digits in (1, 2, 3) if all(round(end, digits) > 0 for end in ends)), 3)
 

@@ -1,19 +1,33 @@
 from leanset.head.curvature import Curvature, KroneckerFactors
 from leanset.head.design import Design, Scaling, design_of
 from leanset.head.fit import HeadFit, fit_head
-from leanset.head.softmax import losses, mean_loss_gradient, probabilities, share_right, softmax
+from leanset.head.fitted import FittedHead
+from leanset.head.loss import Loss
+from leanset.head.losses import LOSSES
+from leanset.head.refit import Refit, newton_step, refit
+from leanset.head.sigmoid import Sigmoid
+from leanset.head.softmax import Softmax
+from leanset.head.squared import Squared
+from leanset.head.statistics import HeadStatistics, is_stored, store_in
 
 __all__ = [
+    "LOSSES",
     "Curvature",
     "Design",
+    "FittedHead",
     "HeadFit",
+    "HeadStatistics",
     "KroneckerFactors",
+    "Loss",
+    "Refit",
     "Scaling",
+    "Sigmoid",
+    "Softmax",
+    "Squared",
     "design_of",
     "fit_head",
-    "losses",
-    "mean_loss_gradient",
-    "probabilities",
-    "share_right",
-    "softmax",
+    "is_stored",
+    "newton_step",
+    "refit",
+    "store_in",
 ]

@@ -3,8 +3,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
-from leanset._threads import row_chunks
 from leanset.data import Examples
+from leanset.head.loss import Loss
+from leanset.rows import MemoryRows, RowTable, largest_in_rows, map_rows, some_rows, sum_rows
 
 
 @dataclass(frozen=True)
@@ -14,15 +15,18 @@ class Scaling:
     mean: Vector
     scale: Vector
 
-    def design_matrix(self, features: AnyArray) -> Matrix:
+    def design_rows(self, features: AnyArray) -> RowTable:
         """Return the scaled features in float64 with a column of ones appended."""
-        rows, width = features.shape
-        matrix = np.empty((rows, width + 1))
-        matrix[:, width] = 1.0
-        for chunk in row_chunks(rows, width):
-            np.subtract(features[chunk], self.mean, out=matrix[chunk, :width])
-            matrix[chunk, :width] /= self.scale
-        return matrix
+        width = len(self.mean)
+
+        def scaled(chunk: AnyArray) -> Matrix:
+            out = np.empty((len(chunk), width + 1))
+            np.subtract(chunk, self.mean, out=out[:, :width])
+            out[:, :width] /= self.scale
+            out[:, width] = 1.0
+            return out
+
+        return MemoryRows(map_rows(scaled, MemoryRows(features), width=width))
 
     def head_from_raw(self, weights: Matrix) -> Matrix:
         """Rewrite a (C, d+1) head for raw features as the head with the same outputs on scaled features."""
@@ -33,42 +37,89 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Design:
-    """What the head sees: the (n, D) design matrix, labels, and the number of classes."""
+    """What the head sees: rows of D columns (features and a 1 for the bias), their targets, and the loss."""
 
-    matrix: Matrix
-    labels: Rows
-    n_classes: int
+    rows: RowTable
+    targets: AnyArray
+    loss: Loss
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.targets)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Shape (C, D) of a head."""
-        return self.n_classes, self.matrix.shape[1]
+        return self.loss.outputs, self.rows.shape[1]
 
-    def take(self, rows: AnyArray) -> "Design":
-        """Return the design of some rows only."""
-        return Design(self.matrix[rows], self.labels[rows], self.n_classes)
+    @property
+    def width(self) -> int:
+        """Numbers that a pass holds for one row: its columns and its outputs."""
+        return sum(self.shape)
+
+    def sample(self, rows: Rows) -> "Design":
+        """Return a copy of some rows."""
+        return Design(some_rows(self.rows, rows), self.targets[rows], self.loss)
+
+    def losses(self, theta: Matrix) -> Vector:
+        """Return the (n,) losses under a head."""
+        return map_rows(lambda x, y: self.loss.values(x @ theta.T, y), self.rows, self.targets, width=self.width)
+
+    def predicted(self, theta: Matrix) -> Matrix:
+        """Return the (n, C) predictions of a head."""
+        return map_rows(lambda x: self.loss.predicted(x @ theta.T), self.rows, width=self.width)
+
+    def residual(self, predicted: Matrix) -> Matrix:
+        """Return the (n, C) residuals of predictions."""
+        return self.loss.residual(predicted, self.targets)
+
+    def share_right(self, theta: Matrix) -> float:
+        """Return how much of the answers under a head is right; NaN where that has no meaning."""
+        total = sum_rows(
+            lambda x, y: float(self.loss.right(x @ theta.T, y).sum()), self.rows, self.targets, width=self.width
+        )
+        return total / len(self)
+
+    def gradient_sum(self, residual: Matrix) -> Matrix:
+        """Return Σ_i residual_i ⊗ x_i, a (C, D) matrix."""
+        return sum_rows(lambda x, r: r.T @ x, self.rows, residual, width=self.width)
+
+    def mean_gradient(self, theta: Matrix) -> Matrix:
+        """Return the gradient of the mean loss (no penalty) at a head."""
+        return self.gradient_sum(self.residual(self.predicted(theta))) / len(self)
+
+    def mean_squared_output(self, change: Matrix) -> float:
+        """Return the mean of ‖Δθ x‖² over the rows."""
+
+        def energy(x: Matrix) -> float:
+            moved = x @ change.T
+            return float(np.einsum("ij,ij->", moved, moved))
+
+        return sum_rows(energy, self.rows, width=self.width) / len(self)
+
+    def root_mean_square(self) -> float:
+        """Return the root mean square length of a row."""
+        total = sum_rows(lambda x: float(np.einsum("ij,ij->", x, x)), self.rows, width=self.width)
+        return float(np.sqrt(total / len(self)))
 
 
-def design_of(examples: Examples, *, standardize: bool) -> tuple[Design, Design | None, Scaling]:
+def design_of(examples: Examples, loss: Loss, *, standardize: bool) -> tuple[Design, Design | None, Scaling]:
     """Build the training design, the validation design (if there is one) and the scaling they share.
 
     Examples
     --------
     >>> from leanset.data import checked_examples
-    >>> design, _, _ = design_of(checked_examples([[1.0, 5.0], [3.0, 5.0]], [0, 1]), standardize=True)
-    >>> design.matrix.tolist()
-    [[-1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+    >>> from leanset.head.softmax import Softmax
+    >>> examples = checked_examples([[1.0, 5.0], [3.0, 5.0]], [0, 1])
+    >>> design, _, scaling = design_of(examples, Softmax(2), standardize=True)
+    >>> design.shape, scaling.mean.tolist(), scaling.scale.tolist()
+    ((2, 3), [2.0, 5.0], [1.0, 1.0])
     """
     scaling = _scaling(examples.features) if standardize else _identity_scaling(examples.features.shape[1])
-    n_classes = len(examples.classes)
-    design = Design(scaling.design_matrix(examples.features), examples.labels, n_classes)
+    design = Design(scaling.design_rows(examples.features), examples.labels, loss)
     if examples.validation is None:
         return design, None, scaling
     held_out = examples.validation
-    return design, Design(scaling.design_matrix(held_out.features), held_out.labels, n_classes), scaling
+    return design, Design(scaling.design_rows(held_out.features), held_out.labels, loss), scaling
 
 
 def _identity_scaling(width: int) -> Scaling:
@@ -76,16 +127,17 @@ def _identity_scaling(width: int) -> Scaling:
 
 
 def _scaling(features: AnyArray) -> Scaling:
+    table, n, width = MemoryRows(features), len(features), features.shape[1]
     # Squares are taken of numbers of size one, so that columns of 1e160 or 1e-200 neither overflow nor vanish.
-    peak = np.maximum(np.abs(features).max(axis=0).astype(np.float64), np.finfo(np.float64).tiny)
-    mean = np.zeros(features.shape[1])
-    for chunk in row_chunks(*features.shape):
-        mean += (features[chunk] / peak).sum(axis=0) / len(features)
-    variance = np.zeros_like(mean)
-    for chunk in row_chunks(*features.shape):
-        deviation = features[chunk] / peak - mean
-        variance += np.einsum("ij,ij->j", deviation, deviation)
-    mean, scale = mean * peak, np.sqrt(variance / len(features)) * peak
+    peak = np.maximum(largest_in_rows(table), np.finfo(np.float64).tiny)
+    mean = sum_rows(lambda x: (x / peak).sum(axis=0) / n, table, width=width)
+
+    def squares(x: AnyArray) -> Vector:
+        deviation = x / peak - mean
+        return np.asarray(np.einsum("ij,ij->j", deviation, deviation))
+
+    variance = sum_rows(squares, table, width=width) / n
+    mean, scale = mean * peak, np.sqrt(variance) * peak
     # A constant column's deviation is rounding noise of its mean; dividing by it would blow noise up to signal.
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     return Scaling(mean, np.where(constant, 1.0, scale))

@@ -8,7 +8,6 @@ from leanset._errors import DivergenceError
 from leanset._linalg import Operator, conjugate_gradients
 from leanset.head.curvature import Curvature
 from leanset.head.design import Design
-from leanset.head.softmax import error_rows, gradient_sum, losses, probabilities
 
 _DENSE_PRECONDITIONER = 1500  # largest C·D whose sampled Hessian is factored rather than approximated
 _WARM_START_ROWS = 16384
@@ -41,13 +40,13 @@ def fit_head(
     relative_error: float = 1e-7,
     max_iterations: int = 100,
 ) -> HeadFit:
-    """Fit the softmax head by Newton steps whose linear systems are solved with conjugate gradients.
+    """Fit a head by Newton steps whose linear systems are solved with conjugate gradients.
 
     Stops when the distance to the minimiser is proven to be at most `relative_error`·‖θ‖.
 
     Parameters
     ----------
-    design : rows to fit
+    design : rows, targets and loss
     l2 : weight of (l2/2)‖θ‖², bias included
     start : (C, D) head to start from
     precondition : inverse of a similar Hessian, applied to (k, C, D) stacks; built from the rows if None
@@ -56,25 +55,27 @@ def fit_head(
 
     Examples
     --------
+    >>> from leanset.head.softmax import Softmax
+    >>> from leanset.rows import MemoryRows
     >>> rng = np.random.default_rng(0)
-    >>> design = Design(np.c_[rng.normal(size=(60, 2)), np.ones(60)], rng.integers(0, 3, 60), 3)
-    >>> fit_head(design, 1e-2).gradient_norm < 1e-8
+    >>> rows = MemoryRows(np.c_[rng.normal(size=(60, 2)), np.ones(60)])
+    >>> fit_head(Design(rows, rng.integers(0, 3, 60), Softmax(3)), 1e-2).gradient_norm < 1e-8
     True
     """
     if start is None and len(design) > _WARM_START_ROWS:
-        every = design.take(np.arange(0, len(design), 8))
+        every = design.sample(np.arange(0, len(design), 8))
         start = fit_head(every, l2, relative_error=1e-2, max_iterations=max_iterations).theta
     theta = np.zeros(design.shape) if start is None else start.copy()
     value = _objective(design, theta, l2)
+    # Rounding of the chunk sums leaves a gradient of this order even at the exact minimiser.
+    floor = 1e-15 * design.root_mean_square()
     for step in range(max_iterations + 1):
-        probability = probabilities(design, theta)
-        gradient = gradient_sum(design.matrix, error_rows(probability, design.labels)) / len(design) + l2 * theta
+        predicted = design.predicted(theta)
+        gradient = design.gradient_sum(design.residual(predicted)) / len(design) + l2 * theta
         norm = float(np.linalg.norm(gradient))
-        # Rounding of the chunk sums leaves a gradient of this order even at the exact minimiser.
-        floor = 1e-15 * float(np.linalg.norm(design.matrix) / np.sqrt(len(design)))
         if norm <= max(relative_error * l2 * float(np.linalg.norm(theta)), floor):
             return HeadFit(theta, norm, norm / l2, step)
-        curvature = Curvature(design.matrix, probability, l2)
+        curvature = Curvature(design.rows, predicted, design.loss, l2)
         inverse = precondition or _preconditioner(curvature)
         direction = conjugate_gradients(
             curvature.apply, gradient[None], precondition=inverse, tolerance=min(0.1, np.sqrt(norm)), max_iterations=500
@@ -87,7 +88,7 @@ def fit_head(
 
 
 def _objective(design: Design, theta: Matrix, l2: float) -> float:
-    return float(losses(design, theta).mean() + 0.5 * l2 * np.sum(theta**2))
+    return float(design.losses(theta).mean() + 0.5 * l2 * np.sum(theta**2))
 
 
 def _line_search(
@@ -107,11 +108,11 @@ def _line_search(
 
 
 def _preconditioner(curvature: Curvature) -> Operator:
-    n_classes, width = curvature.shape
-    if n_classes * width > _DENSE_PRECONDITIONER:
+    outputs, width = curvature.shape
+    if outputs * width > _DENSE_PRECONDITIONER:
         return curvature.kronecker().solve
-    stride = max(1, len(curvature.matrix) // max(4096, 4 * n_classes * width))
-    sample = Curvature(curvature.matrix[::stride], curvature.probability[::stride], curvature.l2)
+    stride = max(1, len(curvature.rows) // max(4096, 4 * outputs * width))
+    sample = curvature if stride == 1 else curvature.sample(np.arange(0, len(curvature.rows), stride))
     try:
         factor = cho_factor(sample.hessian(), lower=True)
     except LinAlgError:

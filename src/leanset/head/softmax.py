@@ -1,81 +1,66 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 
-from leanset._arrays import AnyArray, Matrix, Rows, Vector
-from leanset._threads import in_order, row_chunks
-from leanset.head.design import Design
+from leanset._arrays import AnyArray, Matrix, Vector
+from leanset.head.loss import Loss
 
 
-def probabilities(design: Design, theta: Matrix) -> Matrix:
-    """Return the (n, C) class probabilities of the head `theta`."""
-    out = np.empty((len(design), design.n_classes))
-
-    def fill(chunk: slice) -> None:
-        out[chunk] = softmax(design.matrix[chunk] @ theta.T)
-
-    list(in_order(fill, row_chunks(len(design), sum(design.shape))))
-    return out
-
-
-def softmax(logits: AnyArray) -> Matrix:
-    """Return the row-wise softmax in float64.
+@dataclass(frozen=True)
+class Softmax(Loss):
+    """Cross-entropy of one class out of C.
 
     Examples
     --------
-    >>> softmax(np.array([[1000.0, 1000.0]]))
+    >>> Softmax(2).predicted(np.array([[1000.0, 1000.0]]))
     array([[0.5, 0.5]])
     """
-    powers = np.array(logits, dtype=np.float64)
-    powers -= powers.max(axis=1, keepdims=True)
-    np.exp(powers, out=powers)
-    powers /= powers.sum(axis=1, keepdims=True)
-    return powers
 
+    name: ClassVar[str] = "softmax"
+    targets: ClassVar[str] = "classes"
+    coupled: ClassVar[bool] = True
+    bound: ClassVar[float] = 0.5  # Böhning 1992: diag p − p pᵀ ⪯ ½(I − 11ᵀ/C)
 
-def losses(design: Design, theta: Matrix) -> Vector:
-    """Return the (n,) cross-entropies of the examples under the head `theta`."""
-    out = np.empty(len(design))
+    def values(self, logits: Matrix, targets: AnyArray) -> Vector:
+        """Return −log p of the classes."""
+        shifted = logits - logits.max(axis=1, keepdims=True)
+        picked = np.take_along_axis(shifted, targets[:, None], axis=1)[:, 0]
+        return np.asarray(np.log(np.exp(shifted).sum(axis=1)) - picked)
 
-    def fill(chunk: slice) -> None:
-        logits = _shifted_logits(design.matrix[chunk], theta)
-        picked = np.take_along_axis(logits, design.labels[chunk, None], axis=1)[:, 0]
-        out[chunk] = np.log(np.exp(logits).sum(axis=1)) - picked
+    def predicted(self, logits: AnyArray) -> Matrix:
+        """Return the class probabilities."""
+        powers = np.array(logits, dtype=np.float64)
+        powers -= powers.max(axis=1, keepdims=True)
+        np.exp(powers, out=powers)
+        powers /= powers.sum(axis=1, keepdims=True)
+        return powers
 
-    list(in_order(fill, row_chunks(len(design), sum(design.shape))))
-    return out
+    def residual(self, predicted: Matrix, targets: AnyArray) -> Matrix:
+        """Return p with 1 taken from the class."""
+        errors = predicted.copy()
+        errors[np.arange(len(errors)), targets] -= 1.0
+        return errors
 
+    def diagonal(self, predicted: Matrix) -> Matrix:
+        """Return p."""
+        return predicted
 
-def share_right(design: Design, theta: Matrix) -> float:
-    """Return the share of examples whose most probable class under the head `theta` is their label."""
-    right = in_order(
-        lambda chunk: int(((design.matrix[chunk] @ theta.T).argmax(axis=1) == design.labels[chunk]).sum()),
-        row_chunks(len(design), sum(design.shape)),
-    )
-    return sum(right) / len(design)
+    def trace(self, predicted: Matrix) -> Vector:
+        """Return 1 − ‖p‖²; probabilities add up to 1."""
+        return np.asarray(1.0 - np.einsum("ij,ij->i", predicted, predicted))
 
+    def curved(self, stack: Matrix, predicted: Matrix) -> Matrix:
+        """Return p∘z − p (p·z)."""
+        p = predicted[:, None, :]
+        pushed = stack * p
+        pushed -= p * pushed.sum(axis=2, keepdims=True)
+        return pushed
 
-def error_rows(probability: Matrix, labels: Rows) -> Matrix:
-    """Return P − Y, the (n, C) error vectors whose outer products with the features are the gradients."""
-    errors = probability.copy()
-    errors[np.arange(len(errors)), labels] -= 1.0
-    return errors
+    def right(self, logits: Matrix, targets: AnyArray) -> Vector:
+        """Return 1 where the largest output is the class, else 0."""
+        return np.asarray(logits.argmax(axis=1) == targets, dtype=np.float64)
 
-
-def gradient_sum(matrix: Matrix, errors: Matrix) -> Matrix:
-    """Return Σ_i errors_i ⊗ features_i, a (C, D) matrix, in row-chunk order."""
-    total = np.zeros((errors.shape[1], matrix.shape[1]))
-    chunks = row_chunks(len(matrix), matrix.shape[1] + errors.shape[1])
-    for part in in_order(lambda chunk: errors[chunk].T @ matrix[chunk], chunks):
-        total += part
-    return total
-
-
-def mean_loss_gradient(design: Design, theta: Matrix) -> Matrix:
-    """Return the gradient of the mean cross-entropy (no penalty) at `theta`."""
-    errors = error_rows(probabilities(design, theta), design.labels)
-    return gradient_sum(design.matrix, errors) / len(design)
-
-
-def _shifted_logits(rows: Matrix, theta: Matrix) -> Matrix:
-    logits = rows @ theta.T
-    logits -= logits.max(axis=1, keepdims=True)
-    return logits
+    def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
+        """Return p of the classes."""
+        return np.asarray(predicted[np.arange(len(predicted)), targets])

@@ -12,9 +12,8 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._errors import InputError, RunFolderError
-from leanset.data import Examples, checked_examples
+from leanset.data import Dynamics, Examples, checked_examples
 from leanset.runs import Folder, explained
-from leanset.training import Dynamics
 
 ABOUT = "about.json"
 
@@ -76,8 +75,7 @@ class HeadStatistics:
                 f"the head knows {len(self.classes)} classes, but the labels name {len(plain.classes)}; every class of the "
                 "head needs at least one example, and no other may occur."
             )
-        held_out = plain.validation and replace(plain.validation, classes=self.classes)
-        return replace(plain, classes=self.classes, validation=held_out, rows=self.rows)
+        return replace(plain.renamed(self.classes), rows=self.rows)
 
     def with_evidence(
         self, *, dynamics: Dynamics | Iterable[Dynamics] | None = None, gradient_norm: Vector | None = None
@@ -163,6 +161,11 @@ def store_in(path: str | os.PathLike[str]) -> Path:
             raise RunFolderError(f"{folder}: holds something else ({foreign[0]}); choose an empty or new folder.")
         (folder / ABOUT).unlink(missing_ok=True)
     return folder
+
+
+def is_stored(path: Path) -> bool:
+    """Return whether a folder holds complete head statistics."""
+    return (path / ABOUT).is_file()
 
 
 def _mapped(path: Path) -> AnyArray:

@@ -1,14 +1,28 @@
+from leanset.influence.choice import (
+    ROWS_PER_COORDINATE,
+    HeadInverses,
+    choose_inverse,
+    preconditioner,
+    prepare_inverses,
+)
 from leanset.influence.cholesky import Cholesky
 from leanset.influence.conjugate_gradients import ConjugateGradients
-from leanset.influence.inverse import Inverse, InverseHessian
+from leanset.influence.inverse import Inverse, influence_map
 from leanset.influence.kronecker import Kronecker
 from leanset.influence.lissa import LiSSA
-from leanset.influence.vectors import HeadState, InfluenceMap, choose_inverse, influence_map, influence_of_sum
+from leanset.influence.map import InfluenceMap
+from leanset.influence.prepared import InverseHessian
+
+INVERSES: dict[str, type[Inverse]] = {  # by the names that the command line knows them by
+    kind.name: kind for kind in (Cholesky, ConjugateGradients, LiSSA, Kronecker)
+}
 
 __all__ = [
+    "INVERSES",
+    "ROWS_PER_COORDINATE",
     "Cholesky",
     "ConjugateGradients",
-    "HeadState",
+    "HeadInverses",
     "InfluenceMap",
     "Inverse",
     "InverseHessian",
@@ -16,5 +30,6 @@ __all__ = [
     "LiSSA",
     "choose_inverse",
     "influence_map",
-    "influence_of_sum",
+    "preconditioner",
+    "prepare_inverses",
 ]

@@ -7,7 +7,8 @@ from leanset._arrays import Matrix
 from leanset._errors import DivergenceError
 from leanset._linalg import LinearSolution, relative_residual
 from leanset.head import Curvature
-from leanset.influence.inverse import Inverse, InverseHessian, flat_operator
+from leanset.influence.inverse import Inverse
+from leanset.influence.prepared import InverseHessian, flat_operator
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Cholesky(Inverse):
     """
 
     name: ClassVar[str] = "cholesky"
+    direct: ClassVar[bool] = True
 
     def prepare(self, curvature: Curvature) -> InverseHessian:
         """Build and factor the Hessian."""

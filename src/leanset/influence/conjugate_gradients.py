@@ -5,7 +5,8 @@ from leanset._arrays import Matrix
 from leanset._errors import InputError
 from leanset._linalg import LinearSolution, conjugate_gradients
 from leanset.head import Curvature
-from leanset.influence.inverse import Inverse, InverseHessian, hessian_operator
+from leanset.influence.inverse import Inverse
+from leanset.influence.prepared import InverseHessian, hessian_operator
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from leanset._errors import DivergenceError, InputError
 from leanset._linalg import LinearSolution, Operator, relative_residual
 from leanset._rng import stream
 from leanset.head import Curvature
-from leanset.influence.inverse import Inverse, InverseHessian, hessian_operator
+from leanset.influence.inverse import Inverse
+from leanset.influence.prepared import InverseHessian, hessian_operator
 
 _CHECK_EVERY = 50
 
@@ -73,8 +74,7 @@ class LiSSA(Inverse):
         return InverseHessian(self.name, solve)
 
     def _batch(self, curvature: Curvature, rng: np.random.Generator) -> Curvature:
-        rows = rng.integers(0, len(curvature.matrix), self.batch_size)
-        return Curvature(curvature.matrix[rows], curvature.probability[rows], curvature.l2)
+        return curvature.sample(rng.integers(0, len(curvature.rows), self.batch_size))
 
     def _recursion(
         self, curvature: Curvature, whole: Operator, rhs: Matrix, scale: float, top: float, rng: np.random.Generator

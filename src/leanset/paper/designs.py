@@ -1,8 +1,9 @@
 import dataclasses
+from collections import Counter
 
 from leanset._errors import InputError
 from leanset._rng import stream
-from leanset.training.models.convnet import CONVNETS, ConvNetDesign
+from leanset.training import CONVNETS, ConvNetDesign
 
 _AXES = tuple(axis.name for axis in dataclasses.fields(ConvNetDesign))
 
@@ -16,21 +17,22 @@ def sampled_designs(
     image_size: int = 32,
     seed: int = 0,
 ) -> tuple[ConvNetDesign, ...]:
-    """Draw networks of the search space so that each depth, width, activation, ... occurs about equally often.
+    """Draw networks of the search space so that each depth, width, activation and so on occurs about equally often.
 
-    One design is added after another, drawn among those whose choices have occurred least: those that leave the least
-    sum of squared deviations of all choices' counts from equal ones. So a smaller sample is the beginning of a larger
-    one with the same seed. Counts differ by one, or a little more where the design that would even them out is taken.
-    Where costly designs are left out, choices that few of the others have (a great width, no pooling) can remain rarer.
+    Designs are added one by one. Each is drawn among those whose choices have occurred least, that is, those that
+    minimise the sum of squared deviations of all counts from equal counts. So with the same seed, a small sample is the
+    beginning of a larger one. Counts differ by one, or by a little more if the design that would balance them is already
+    in the sample. If costly designs are left out, choices that are rare among the others (a large width, no pooling) can
+    stay rarer.
 
     Parameters
     ----------
-    count : how many; all, in the order of the search space, if None or more than there are
-    most_multiply_adds, most_map_entries : leave out designs whose convolutions take more multiplications or put out more
-        numbers for one image (methods of `ConvNetDesign`); the multiplications differ by a factor of two thousand, more
-        than a processor can afford, and its time goes with the numbers put out
-    channels, image_size : of the images, which both depend on
-    seed : of the draw
+    count : number of designs; all, in the order of the search space, if None or more than there are
+    most_multiply_adds, most_map_entries : leave out designs whose convolutions need more multiplications or produce more
+        numbers for one image (methods of `ConvNetDesign`). The multiplications differ by a factor of two thousand, too
+        much for a processor, and its time depends on the numbers produced
+    channels, image_size : channels and side length of the images, on which both limits depend
+    seed : seed of the draw
 
     Examples
     --------
@@ -43,33 +45,36 @@ def sampled_designs(
     """
     if count is not None and count < 1:
         raise InputError(f"`sampled_designs(count={count})` must be at least 1, or None for all.")
-    left = [
+    affordable = [
         design
         for design in CONVNETS.values()
         if (most_multiply_adds is None or design.multiply_adds(channels, image_size) <= most_multiply_adds)
         and (most_map_entries is None or design.map_entries(image_size) <= most_map_entries)
     ]
-    if not left:
-        cheapest = next(iter(CONVNETS.values()))  # the first has the least of every choice
+    if not affordable:
+        cheapest = next(iter(CONVNETS.values()))  # the first has the smallest value of every choice
         raise InputError(
-            f"`most_multiply_adds={most_multiply_adds}` and `most_map_entries={most_map_entries}` leave no design: the "
-            f"cheapest takes {cheapest.multiply_adds(channels, image_size):,} and {cheapest.map_entries(image_size):,}."
+            f"`most_multiply_adds={most_multiply_adds}` and `most_map_entries={most_map_entries}` leave no design; the "
+            f"cheapest needs {cheapest.multiply_adds(channels, image_size):,} and {cheapest.map_entries(image_size):,}."
         )
-    if count is None or count >= len(left):
-        return tuple(left)
-    rng = stream(seed, "designs")
-    seen: dict[tuple[str, object], int] = {}
-    drawn: list[ConvNetDesign] = []
+    if count is None or count >= len(affordable):
+        return tuple(affordable)
+    return tuple(_balanced_draw(affordable, count, seed))
+
+
+def _balanced_draw(designs: list[ConvNetDesign], count: int, seed: int) -> list[ConvNetDesign]:
+    rng, left = stream(seed, "designs"), list(designs)
+    seen: Counter[tuple[str, object]] = Counter()
+    drawn = []
     for _ in range(count):
-        # A choice met c times adds (c + 1)² - c² = 2c + 1 to the sum of squares, and the equal shares are the same for
-        # every candidate: the least sum of counts is the least sum of squared deviations.
-        costs = [sum(seen.get(choice, 0) for choice in _choices(design)) for design in left]
-        least = [place for place, cost in enumerate(costs) if cost == min(costs)]
-        design = left.pop(least[rng.integers(len(least))])
-        drawn.append(design)
-        for choice in _choices(design):
-            seen[choice] = seen.get(choice, 0) + 1
-    return tuple(drawn)
+        # A choice that occurred c times adds (c + 1)² - c² = 2c + 1 to the sum of squares, and the equal counts are the
+        # same for every candidate, so the smallest sum of counts gives the smallest sum of squared deviations.
+        costs = [sum(seen[choice] for choice in _choices(design)) for design in left]
+        fewest = min(costs)
+        least = [place for place, cost in enumerate(costs) if cost == fewest]
+        drawn.append(left.pop(least[rng.integers(len(least))]))
+        seen.update(_choices(drawn[-1]))
+    return drawn
 
 
 def _choices(design: ConvNetDesign) -> list[tuple[str, object]]:

@@ -1,97 +1,133 @@
-"""Table 1: an architecture search on a hundred images of each class, judged by one on the whole set."""
+"""Table 1: an architecture search on a few images of each class, compared with a search on the whole set."""
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from leanset.evaluate.job import FULL, Job
-from leanset.evaluate.results import as_dicts
-from leanset.evaluate.statistics import mean_interval
+from leanset.evaluate import FULL, LEANSET, UNIFORM, Job, Outcome, as_dicts, markdown_table, mean_interval
 from leanset.paper.designs import sampled_designs
-from leanset.paper.scale import Scale
-from leanset.paper.search import SearchRow, search_rows
-from leanset.paper.workshop import Findings, Workshop
+from leanset.paper.experiment import Experiment
+from leanset.paper.findings import Findings
+from leanset.paper.scale import CPU, PUBLISHED
+from leanset.paper.search_rows import SearchRow, search_rows
 from leanset.report import scatter_figure
-from leanset.training.models.convnet import ConvNetDesign
+from leanset.training import ConvNetDesign
 
-_RATE = 0.01  # bearable for every member of the search space; the paper's
-_PUBLISHED = (
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_RATE = 0.01  # the paper's learning rate; every network of the search space can be trained with it
+_IN_THE_PAPER = (
     "The paper, 720 networks on 2 % of CIFAR-10: 85.7 % against 85.9 % for the best of the whole set, 3.7 % of the time, "
     "top-10 correlation 0.94."
 )
+_HEADER = (
+    "images chosen by",
+    "chosen network on all data, %",
+    "best network, %",
+    "top-10 correlation",
+    "correlation, all",
+    "training time",
+    "storage",
+)
 
 
-def search_jobs(workshop: Workshop) -> list[Job]:
-    """Return every design on every method's proxy set, and on the whole set."""
-    scale, images = workshop.scale, workshop.images
-    fraction = 1 - scale.search_per_class * len(images.classes) / len(images)
-    designs = sampled_designs(
-        scale.search_designs,
-        most_multiply_adds=scale.search_multiply_adds,
-        most_map_entries=scale.search_map_entries,
-        channels=images.channels,
-        image_size=max(images.size),
-    )
-    proxy, whole = f"epochs={scale.search_epochs}", f"epochs={scale.search_whole_epochs}"
-    jobs = []
-    for seed in range(scale.search_seeds if workshop.seeds is None else workshop.seeds):
-        for design in designs:
-            jobs.append(Job(seed, 0.0, design.name, whole, FULL))
-            jobs += [Job(seed, round(fraction, 9), design.name, proxy, method) for method in scale.search_methods]
-    return jobs
+@dataclass(frozen=True, kw_only=True)
+class SearchSettings:
+    """Settings of the architecture search.
+
+    Attributes
+    ----------
+    designs : number of ConvNets; all if None
+    multiply_adds, map_entries : leave out ConvNets with more multiplications or activations for one image; none if None
+    per_class : images of each class in the proxy set
+    methods : methods that choose the proxy set
+    epochs, whole_epochs : lengths of training on the proxy set and on the whole set
+    seeds : trainings of each kind
+    """
+
+    designs: int | None
+    multiply_adds: int | None
+    map_entries: int | None
+    per_class: int = 100
+    methods: tuple[str, ...] = (UNIFORM, "herding", "forgetting", LEANSET)
+    epochs: int
+    whole_epochs: int
+    seeds: int = 1
+
+    def jobs(self, experiment: Experiment) -> list[Job]:
+        """Return every design on the proxy set of every method, and on the whole set."""
+        images = experiment.images
+        designs = sampled_designs(
+            self.designs,
+            most_multiply_adds=self.multiply_adds,
+            most_map_entries=self.map_entries,
+            channels=images.channels,
+            image_size=max(images.size),
+        )
+        removed = round(1 - self.proxy_images(experiment) / len(images), 9)
+        proxy, whole = f"epochs={self.epochs}", f"epochs={self.whole_epochs}"
+        jobs = []
+        for seed in range(self.seeds if experiment.seeds is None else experiment.seeds):
+            for design in designs:
+                jobs.append(Job(seed, 0.0, design.name, whole, FULL))
+                jobs += [Job(seed, removed, design.name, proxy, method) for method in self.methods]
+        return jobs
+
+    def proxy_images(self, experiment: Experiment) -> int:
+        """Return the size of the proxy set."""
+        return self.per_class * len(experiment.images.classes)
+
+    def run(self, experiment: Experiment) -> Findings:
+        """Run the experiment."""
+        study = experiment.study(recipe=replace(experiment.scale.recipe, lr=_RATE), name="search")
+        outcomes = experiment.finished(study, self.jobs(experiment), divergence_is_chance=True)
+        proxy = {method: _means(outcomes, method, "accuracy") for method in self.methods}
+        whole = _means(outcomes, FULL, "accuracy")
+        rows = search_rows(
+            proxy,
+            whole,
+            proxy_seconds={method: _seconds(outcomes, method) for method in self.methods},
+            whole_seconds=_seconds(outcomes, FULL),
+            proxy_images=self.proxy_images(experiment),
+            whole_images=len(experiment.images),
+        )
+        return Findings(
+            title="Architecture search on a proxy set (table 1 of the paper)",
+            protocol=self._protocol(experiment, list(whole)),
+            outcomes=outcomes,
+            tables={"search": as_dicts(rows)},
+            figures={"search": _figure(proxy, whole)},
+            lines=[*_table(rows), "", _IN_THE_PAPER],
+        )
+
+    def _protocol(self, experiment: Experiment, designs: Sequence[str]) -> str:
+        return (
+            f"{len(designs)} ConvNets of the 720{self._limits(designs)}, {self.epochs} epochs on {self.per_class} images of "
+            f"each class (`random`: on average), {self.whole_epochs} epochs on all {len(experiment.images):,}; learning rate "
+            f"{_RATE:g}, {experiment.scale.scorer} chooses. Intervals: bootstrap over the networks. Times are those of the "
+            "trainings, without the time to choose."
+        )
+
+    def _limits(self, designs: Sequence[str]) -> str:
+        """Say which networks were left out because they cost too much."""
+        limits = {"multiply-adds": self.multiply_adds, "activations": self.map_entries}
+        named = [f"{limit:,} {what}" for what, limit in limits.items() if limit is not None]
+        if not named:
+            return ""
+        widest = max(ConvNetDesign.named(design).width for design in designs)
+        most = " and ".join(named)
+        return f" (balanced over all choices among those of at most {most} an image; none is wider than {widest})"
 
 
-def nas(workshop: Workshop) -> Findings:
-    """Run the experiment."""
-    scale = workshop.scale
-    recipe = replace(scale.recipe, lr=_RATE)
-    jobs = search_jobs(workshop)
-    study = workshop.study(recipe=recipe, name="search")
-    outcomes = workshop.finished(study, jobs, divergence_is_chance=True)
-    accuracies = {method: _means(outcomes, method, "accuracy") for method in (FULL, *scale.search_methods)}
-    seconds = {method: sum(_means(outcomes, method, "seconds").values()) for method in accuracies}
-    whole = accuracies.pop(FULL)
-    rows = search_rows(
-        accuracies,
-        whole,
-        proxy_seconds={method: seconds[method] for method in accuracies},
-        whole_seconds=seconds[FULL],
-        proxy_images=scale.search_per_class * len(workshop.images.classes),
-        whole_images=len(workshop.images),
-    )
-    points = {
-        method: ([100 * accuracies[method][name] for name in whole], [100 * whole[name] for name in whole])
-        for method in accuracies
-    }
-    figure = scatter_figure(
-        "Each network, on the proxy and on the whole set",
-        "accuracy after the proxy set, %",
-        "after all data, %",
-        points,
-    )
-    return Findings(
-        title="Architecture search on a proxy set (table 1 of the paper)",
-        protocol=f"{len(whole)} ConvNets of the 720{_limits(scale, list(whole))}, {scale.search_epochs} epochs on "
-        f"{scale.search_per_class} images of each class (`random`: on average), {scale.search_whole_epochs} epochs on all "
-        f"{len(workshop.images):,}; learning rate {_RATE:g}, {scale.scorer} chooses. Intervals: bootstrap over the networks. "
-        "Time is that of the trainings; choosing is not in it.",
-        tables={"trainings": outcomes, "search": as_dicts(rows)},
-        figures={"search": figure},
-        lines=[*_table(rows), "", _PUBLISHED],
-        outcomes=outcomes,
-    )
+SIZES = {
+    CPU: SearchSettings(designs=12, multiply_adds=15_000_000, map_entries=90_000, epochs=8, whole_epochs=2),
+    PUBLISHED: SearchSettings(designs=None, multiply_adds=None, map_entries=None, epochs=100, whole_epochs=100),
+}
 
 
-def _limits(scale: Scale, designs: list[str]) -> str:
-    """Say which of the networks were left out for their cost."""
-    limits = {"multiply-adds": scale.search_multiply_adds, "activations": scale.search_map_entries}
-    named = [f"{most:,} {what}" for what, most in limits.items() if most is not None]
-    if not named:
-        return ""
-    widest = max(ConvNetDesign.named(design).width for design in designs)
-    return f" (balanced over all choices among those of at most {' and '.join(named)} an image; none is wider than {widest})"
-
-
-def _means(outcomes: list[dict[str, Any]], method: str, what: str) -> dict[str, float]:
+def _means(outcomes: Sequence[Outcome], method: str, what: str) -> dict[str, float]:
+    """Return the mean over the seeds, by design."""
     found: dict[str, list[float]] = {}
     for row in outcomes:
         if row["method"] == method:
@@ -99,18 +135,38 @@ def _means(outcomes: list[dict[str, Any]], method: str, what: str) -> dict[str, 
     return {design: mean_interval(values).mean for design, values in found.items()}
 
 
-def _table(rows: list[SearchRow]) -> list[str]:
-    lines = [
-        "| images chosen by | chosen network on all data, % | best network, % | top-10 correlation | correlation, all | "
-        "training time | storage |",
-        "|---|---|---|---|---|---|---|",
+def _seconds(outcomes: Sequence[Outcome], method: str) -> float:
+    return sum(_means(outcomes, method, "seconds").values())
+
+
+def _figure(proxy: Mapping[str, Mapping[str, float]], whole: Mapping[str, float]) -> "Figure":
+    points = {
+        method: ([100 * accuracy[name] for name in whole], [100 * whole[name] for name in whole])
+        for method, accuracy in proxy.items()
+    }
+    return scatter_figure(
+        "Each network, on the proxy and on the whole set",
+        "accuracy after the proxy set, %",
+        "after all data, %",
+        points,
+    )
+
+
+def _table(rows: Sequence[SearchRow]) -> list[str]:
+    return markdown_table(_HEADER, map(_cells, rows))
+
+
+def _cells(row: SearchRow) -> list[str]:
+    return [
+        row.method,
+        f"{100 * row.accuracy_of_chosen:.2f}",
+        f"{100 * row.best_accuracy:.2f}",
+        _with_interval(row.top_correlation, row.top_interval),
+        _with_interval(row.correlation, row.interval),
+        f"{100 * (row.time_share or 0):.1f} %",
+        f"{100 * (row.storage_share or 0):.1f} %",
     ]
-    for row in rows:
-        low, high = row.interval
-        top_low, top_high = row.top_interval
-        lines.append(
-            f"| {row.method} | {100 * row.accuracy_of_chosen:.2f} | {100 * row.best_accuracy:.2f} | {row.top_correlation:.2f} "
-            f"({top_low:.2f} to {top_high:.2f}) | {row.correlation:.2f} ({low:.2f} to {high:.2f}) | "
-            f"{100 * (row.time_share or 0):.1f} % | {100 * (row.storage_share or 0):.1f} % |"
-        )
-    return lines
+
+
+def _with_interval(value: float, interval: tuple[float, float]) -> str:
+    return f"{value:.2f} ({interval[0]:.2f} to {interval[1]:.2f})"

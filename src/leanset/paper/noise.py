@@ -1,57 +1,112 @@
-"""Beyond the paper: labels that people got wrong. What each method keeps, and what it trains to on clean test labels."""
+"""Beyond the paper: wrong labels. What each method keeps of them, and the accuracy on correct test labels."""
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset.data import Images
-from leanset.evaluate.bench import LEANSET, STRATIFIED
-from leanset.evaluate.display import STRATIFIED_SHOWN, accuracy_table
-from leanset.evaluate.job import EQUAL_EPOCHS, FULL, Job
-from leanset.evaluate.results import as_dicts, summary, verdicts
-from leanset.evaluate.statistics import mean_interval
-from leanset.paper.workshop import ONE_BY_ONE, Findings, Workshop
+from leanset.evaluate import (
+    FULL,
+    LEANSET,
+    STRATIFIED,
+    Job,
+    SummaryRow,
+    accuracy_table,
+    as_dicts,
+    fraction_table,
+    mean_interval,
+    summarise,
+)
+from leanset.paper.experiment import Experiment, jobs_with_full
+from leanset.paper.findings import Findings, verdict_lines
+from leanset.paper.scale import CPU, PUBLISHED
 from leanset.report import Bars, bars_figure
 
-
-def noise_jobs(workshop: Workshop) -> list[Job]:
-    """Return every method on the wrong labels, and training on all of them."""
-    scale = workshop.scale
-    jobs = []
-    for seed in workshop.seed_range:
-        jobs.append(Job(seed, 0.0, scale.scorer, EQUAL_EPOCHS, FULL))
-        jobs += [
-            Job(seed, fraction, scale.scorer, EQUAL_EPOCHS, method)
-            for method in scale.noise_methods
-            for fraction in scale.noise_fractions
-        ]
-    return jobs
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def noise(workshop: Workshop, labels: dict[str, Rows]) -> Findings:
-    """Run the experiment.
+@dataclass(frozen=True)
+class _Noisy:
+    """The results with one set of wrong labels.
 
-    Parameters
+    Attributes
     ----------
-    workshop : data with its own, right labels
-    labels : noisy labels of all examples of the source, by name
+    name : name of the labels
+    wrong : share of wrong labels
+    outcomes : rows of the trainings
+    kept : share of wrong labels among the kept examples, a row for each selection
     """
-    scale, source, jobs = workshop.scale, workshop.source, noise_jobs(workshop)
-    places = workshop.places
-    outcomes: list[dict[str, Any]] = []
-    kept_wrong: list[dict[str, Any]] = []
-    lines, bars = [], []
-    for name, noisy in labels.items():
-        _check(name, noisy, source)
-    for name, noisy in labels.items():
-        study = workshop.study(images=source.with_labels(noisy).take(places), name=name, suspects=True)
-        found = workshop.finished(study, jobs)
-        outcomes += [{"labels": name} | row for row in found]
-        wrong = noisy[places] != source.labels[places]
-        rows = summary(found, STRATIFIED)
-        lines += [f"## {name}: {100 * wrong.mean():.1f} % of the labels are wrong", "", *accuracy_table(rows), ""]
-        lines += [f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)] + ["", ONE_BY_ONE, ""]
-        shares = [
+
+    name: str
+    wrong: float
+    outcomes: list[dict[str, Any]]
+    kept: list[dict[str, Any]]
+
+    @property
+    def rows(self) -> list[SummaryRow]:
+        return summarise(self.outcomes, STRATIFIED)
+
+    def mean_kept(self, method: str, fraction: float) -> float:
+        rows = [row for row in self.kept if (row["method"], row["fraction"]) == (method, fraction)]
+        return 100 * mean_interval([row["wrong_among_kept"] for row in rows]).mean
+
+    def lines(self) -> list[str]:
+        rows = self.rows
+        cells = {
+            (method, fraction): f"{self.mean_kept(method, fraction):.1f}"
+            for method, fraction in dict.fromkeys((row["method"], row["fraction"]) for row in self.kept)
+        }
+        wrong = f"{100 * self.wrong:.1f} %"
+        lines = [
+            f"## {self.name}: {wrong} of the labels are wrong",
+            "",
+            *accuracy_table(rows),
+            "",
+            *verdict_lines(rows),
+        ]
+        return [*lines, "", *fraction_table(f"wrong among the kept ({wrong} of all), %", cells), ""]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoiseSettings:
+    """Settings of the experiment with wrong labels: the methods, and the shares of the examples to remove."""
+
+    methods: tuple[str, ...]
+    fractions: tuple[float, ...]
+
+    def jobs(self, experiment: Experiment) -> list[Job]:
+        """Return every method on the wrong labels, and training on all examples."""
+        scorer = experiment.scale.scorer
+        return [
+            job for seed in experiment.seed_range for job in jobs_with_full(seed, scorer, self.methods, self.fractions)
+        ]
+
+    def run(self, experiment: Experiment) -> Findings:
+        """Run the experiment with each set of noisy labels."""
+        _check(experiment)
+        parts = [self._run_one(experiment, name, labels) for name, labels in experiment.noisy_labels.items()]
+        return Findings(
+            title="Wrong labels",
+            protocol=f"{experiment.scale.scorer}, trained on the wrong labels, chooses and is trained; {experiment.size}; "
+            "tested on correct labels. leanset is told that labels may be wrong (`Coverage(suspects=True)`).",
+            outcomes=[{"labels": part.name} | row for part in parts for row in part.outcomes],
+            tables={
+                "summary": [{"labels": part.name} | row for part in parts for row in as_dicts(part.rows)],
+                "kept": [row for part in parts for row in part.kept],
+            },
+            figures={"kept": self._figure(parts)},
+            lines=[line for part in parts for line in part.lines()],
+        )
+
+    def _run_one(self, experiment: Experiment, name: str, labels: Rows) -> _Noisy:
+        source, places, jobs = experiment.source, experiment.places, self.jobs(experiment)
+        study = experiment.study(images=source.with_labels(labels).take(places), name=name, suspects=True)
+        outcomes = experiment.finished(study, jobs)
+        wrong = labels[places] != source.labels[places]
+        kept = [
             {
                 "labels": name,
                 "method": job.method,
@@ -62,57 +117,42 @@ def noise(workshop: Workshop, labels: dict[str, Rows]) -> Findings:
             for job in jobs
             if job.method != FULL
         ]
-        kept_wrong += shares
-        lines += [*_kept_table(shares, float(wrong.mean())), ""]
-        first = [row for row in shares if row["fraction"] == scale.noise_fractions[0]]
-        bars.append(Bars(name, [100 * _share(first, method) for method in scale.noise_methods]))
-    figure = bars_figure(
-        f"Wrong labels that stay, {100 * scale.noise_fractions[0]:g} % removed",
-        "wrong labels among the kept, %",
-        list(scale.noise_methods),
-        bars,
-        ours=(LEANSET,),
-    )
-    return Findings(
-        title="Wrong labels",
-        protocol=f"{scale.scorer} trained on the wrong labels chooses and is trained; {len(places):,} images, "
-        f"{scale.recipe.epochs} epochs, {len(workshop.seed_range)} seeds; tested on right labels. "
-        "leanset is told that labels may be wrong (`Coverage(suspects=True)`).",
-        tables={"trainings": outcomes, "summary": _summaries(outcomes), "kept": kept_wrong},
-        figures={"kept": figure},
-        lines=lines,
-        outcomes=outcomes,
-    )
+        return _Noisy(name, float(wrong.mean()), outcomes, kept)
+
+    def _figure(self, parts: Sequence[_Noisy]) -> "Figure":
+        first = self.fractions[0]
+        return bars_figure(
+            f"Wrong labels that stay, {100 * first:g} % removed",
+            "wrong labels among the kept, %",
+            list(self.methods),
+            [Bars(part.name, [part.mean_kept(method, first) for method in self.methods]) for part in parts],
+            ours=(LEANSET,),
+        )
 
 
-def _check(name: str, noisy: Rows, source: Images) -> None:
-    if noisy.shape != source.labels.shape:
-        raise InputError(f"labels {name!r} are {len(noisy):,}, but there are {len(source):,} training images.")
-    if not ((noisy >= 0) & (noisy < len(source.classes))).all():
-        raise InputError(f"labels {name!r} must be whole numbers in 0..{len(source.classes) - 1}.")
+SIZES = {
+    CPU: NoiseSettings(methods=(STRATIFIED, "el2n", "aum", "ccs", LEANSET), fractions=(0.4,)),
+    PUBLISHED: NoiseSettings(
+        methods=(STRATIFIED, "herding", "forgetting", "el2n", "aum", "ccs", LEANSET), fractions=(0.2, 0.4, 0.6, 0.8)
+    ),
+}
 
 
-def _summaries(outcomes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        {"labels": name} | row
-        for name in dict.fromkeys(row["labels"] for row in outcomes)
-        for row in as_dicts(summary([row for row in outcomes if row["labels"] == name], STRATIFIED))
-    ]
+def _check(experiment: Experiment) -> None:
+    if not experiment.noisy_labels:
+        raise InputError("`noisy_labels={}` must hold at least one set of labels for the experiment with wrong labels.")
+    for name, labels in experiment.noisy_labels.items():
+        _check_labels(name, labels, experiment.source)
 
 
-def _share(rows: list[dict[str, Any]], method: str) -> float:
-    return mean_interval([row["wrong_among_kept"] for row in rows if row["method"] == method]).mean
-
-
-def _kept_table(rows: list[dict[str, Any]], wrong: float) -> list[str]:
-    fractions = sorted({row["fraction"] for row in rows})
-    lines = [
-        f"| wrong among the kept ({100 * wrong:.1f} % of all), % | "
-        + " | ".join(f"{100 * f:g} % removed" for f in fractions)
-        + " |",
-        "|---|" + "---|" * len(fractions),
-    ]
-    for method in dict.fromkeys(row["method"] for row in rows):
-        cells = [f"{100 * _share([row for row in rows if row['fraction'] == f], method):.1f}" for f in fractions]
-        lines.append(f"| {method} | " + " | ".join(cells) + " |")
-    return lines
+def _check_labels(name: str, labels: Rows, source: Images) -> None:
+    if labels.shape != source.labels.shape:
+        raise InputError(
+            f"`noisy_labels[{name!r}]` must have one label for each of the {len(source):,} training images; got "
+            f"{len(labels):,}."
+        )
+    if not ((labels >= 0) & (labels < len(source.classes))).all():
+        raise InputError(
+            f"`noisy_labels[{name!r}]` must be whole numbers in 0..{len(source.classes) - 1}; got "
+            f"{int(labels.min())}..{int(labels.max())}."
+        )

@@ -1,64 +1,99 @@
-"""Figure 1: held-out accuracy against the fraction removed, every method in one run."""
+"""Figure 1: held-out accuracy against the fraction removed, for every method."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from leanset.evaluate.bench import LEANSET, STRATIFIED
-from leanset.evaluate.display import (
-    STRATIFIED_SHOWN,
+from leanset.evaluate import (
+    BALANCED,
+    EQUAL_EPOCHS,
+    EQUAL_STEPS,
+    FULL,
+    LEANSET,
+    PAPER,
+    STRATIFIED,
+    UNIFORM,
+    Job,
+    SummaryRow,
     accuracy_panel,
     accuracy_table,
+    as_dicts,
     certificate_table,
     difference_panel,
+    summarise,
 )
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job
-from leanset.evaluate.results import SummaryRow, as_dicts, summary, verdicts
-from leanset.paper.workshop import ONE_BY_ONE, Findings, Workshop
+from leanset.paper.experiment import Experiment, jobs_with_full
+from leanset.paper.findings import Findings, verdict_lines
+from leanset.paper.scale import CPU, PUBLISHED
 from leanset.report import curves_figure
 
-
-def pruning_jobs(workshop: Workshop) -> list[Job]:
-    """Return every method at every fraction and seed, and training on everything."""
-    scale = workshop.scale
-    jobs = []
-    for seed in workshop.seed_range:
-        jobs.append(Job(seed, 0.0, scale.scorer, EQUAL_EPOCHS, FULL))
-        for method in scale.methods:
-            jobs += [Job(seed, fraction, scale.scorer, EQUAL_EPOCHS, method) for fraction in scale.fractions]
-        for method in scale.step_methods:
-            jobs += [Job(seed, fraction, scale.scorer, EQUAL_STEPS, method) for fraction in scale.step_fractions]
-    return jobs
+_IN_THE_PAPER = (UNIFORM, "herding", "forgetting", "grand", "el2n", "influence", PAPER)  # its figure 1
+_MODERN = ("ccs", "dual")
 
 
-def pruning(workshop: Workshop) -> Findings:
-    """Run the experiment."""
-    scale, jobs = workshop.scale, pruning_jobs(workshop)
-    outcomes = workshop.finished(workshop.study(), jobs)
-    rows = summary(outcomes, STRATIFIED)
-    by_epochs = [row for row in rows if row.protocol == EQUAL_EPOCHS]
-    panels = [
-        accuracy_panel("Equal epochs", by_epochs),
-        difference_panel("Against class-stratified random", by_epochs),
-    ]
+@dataclass(frozen=True, kw_only=True)
+class PruningSettings:
+    """Settings of the pruning curves.
+
+    Attributes
+    ----------
+    methods, fractions : what is trained for equal epochs
+    step_methods, step_fractions : what is trained for equal steps too
+    """
+
+    methods: tuple[str, ...] = (STRATIFIED, *_IN_THE_PAPER, *_MODERN, BALANCED, LEANSET)
+    fractions: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8, 0.9)
+    step_methods: tuple[str, ...]
+    step_fractions: tuple[float, ...]
+
+    def jobs(self, experiment: Experiment) -> list[Job]:
+        """Return every method at every fraction and seed, and training on all examples."""
+        scorer, jobs = experiment.scale.scorer, []
+        for seed in experiment.seed_range:
+            jobs += jobs_with_full(seed, scorer, self.methods, self.fractions)
+            jobs += [
+                Job(seed, f, scorer, EQUAL_STEPS, method) for method in self.step_methods for f in self.step_fractions
+            ]
+        return jobs
+
+    def run(self, experiment: Experiment) -> Findings:
+        """Run the experiment."""
+        outcomes = experiment.finished(experiment.study(), self.jobs(experiment))
+        rows = summarise(outcomes, STRATIFIED)
+        by_epochs = [row for row in rows if row.protocol == EQUAL_EPOCHS]
+        panels = [
+            accuracy_panel("Equal epochs", by_epochs),
+            difference_panel("Against class-stratified random", by_epochs),
+        ]
+        return Findings(
+            title="Pruning curves (figure 1 of the paper)",
+            protocol=f"{experiment.scale.scorer} chooses and is trained; {experiment.size}; held-out accuracy with 95 % "
+            "intervals. Classes keep their shares except with `random` and `paper`. The network that the methods look at "
+            "is trained once, with a seed of its own.",
+            outcomes=outcomes,
+            tables={"summary": as_dicts(rows)},
+            figures={"accuracy": curves_figure(panels)},
+            lines=_lines(rows, by_epochs),
+        )
+
+
+SIZES = {
+    CPU: PruningSettings(step_methods=(STRATIFIED, "ccs", "el2n", LEANSET), step_fractions=(0.8,)),
+    PUBLISHED: PruningSettings(
+        step_methods=(STRATIFIED, *_IN_THE_PAPER, *_MODERN, LEANSET), step_fractions=(0.2, 0.4, 0.6, 0.8, 0.9)
+    ),
+}
+
+
+def _lines(rows: Sequence[SummaryRow], by_epochs: Sequence[SummaryRow]) -> list[str]:
     lines = [*accuracy_table(by_epochs), "", *certificate_table(by_epochs), ""]
     by_steps = [row for row in rows if row.protocol == EQUAL_STEPS]
-    lines += [*accuracy_table(by_steps, "Equal steps"), ""] if by_steps else []
-    lines += [*_standing(by_epochs), ""]
-    lines += [*(f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)), "", ONE_BY_ONE]
-    return Findings(
-        title="Pruning curves (figure 1 of the paper)",
-        protocol=f"{scale.scorer} chooses and is trained; {len(workshop.images):,} training images, "
-        f"{scale.recipe.epochs} epochs, {len(workshop.seed_range)} seeds, held-out accuracy with 95 % intervals; classes keep "
-        "their share except for `random` and `paper`. The network that methods look at is trained once, with a seed of its "
-        "own.",
-        tables={"trainings": outcomes, "summary": as_dicts(rows)},
-        figures={"accuracy": curves_figure(panels)},
-        lines=lines,
-        outcomes=outcomes,
-    )
+    if by_steps:
+        lines += [*accuracy_table(by_steps, "Equal steps"), ""]
+    return [*lines, *_against_the_best(by_epochs), "", *verdict_lines(rows)]
 
 
-def _standing(rows: Sequence[SummaryRow]) -> list[str]:
-    """Say at each fraction which other method was best, and how leanset stands to it."""
+def _against_the_best(rows: Sequence[SummaryRow]) -> list[str]:
+    """Set leanset beside the best other method at each fraction."""
     lines = []
     for fraction in sorted({row.fraction for row in rows if row.method != FULL}):
         others = [row for row in rows if row.fraction == fraction and row.method not in (LEANSET, FULL)]

@@ -1,172 +1,175 @@
-"""Predicted against observed loss gaps, after the paper's Fig. 2.
+"""Figure 2: the loss gaps that theory predicts, beside those that retraining shows."""
 
-A removed set is named by method, fraction and seed. Each rule says one gap for it: four rules speak of the head on
-fixed features (`leanset.certify.predictions`), and "retraining" is what the whole network did. Nothing is computed
-here from data; these functions only lay such rows side by side.
-"""
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import numpy as np
 
-from scipy.stats import linregress
+from leanset._arrays import mask_of
+from leanset._progress import Advance, Silent
+from leanset._threads import working_threads
+from leanset.certify import predictions
+from leanset.evaluate import (
+    BALANCED,
+    FULL,
+    LEANSET,
+    PAPER,
+    STRATIFIED,
+    Job,
+    Outcome,
+    Study,
+    as_dicts,
+    markdown_table,
+)
+from leanset.inputs import inputs_from
+from leanset.paper.experiment import Experiment, jobs_with_full
+from leanset.paper.findings import Findings
+from leanset.paper.gap_rows import Agreement, GapRow, MeanGap, agreement, mean_gaps, retraining_row
+from leanset.paper.scale import CPU, PUBLISHED
+from leanset.plan import plan_for
+from leanset.pruning import fitted_task
+from leanset.report import Bars, bars_figure
+from leanset.settings import Settings
 
-from leanset.evaluate.statistics import Interval, mean_interval, spearman
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
-RETRAINING = "retraining"
-REFERENCES = ("refit", RETRAINING)  # what happened, to the head and to the network; a prediction is judged by both
-
-
-@dataclass(frozen=True)
-class TheoryRow:
-    """What one rule says about one removed set.
-
-    Attributes
-    ----------
-    method, fraction, seed : the set: what chose it, the share removed, the seed of choice and training
-    rule : a rule of `leanset.certify.predictions`, or "retraining"
-    change : ‖Δθ‖ of the head; NaN for retraining, after which the features are others
-    gap : held-out loss after the removal minus before
-    bound : first-order bound on the gap; NaN for retraining
-
-    Examples
-    --------
-    >>> TheoryRow("random", 0.4, 0, "newton", change=2.0, gap=0.004, bound=0.05).rule
-    'newton'
-    """
-
-    method: str
-    fraction: float
-    seed: int
-    rule: str
-    change: float
-    gap: float
-    bound: float
-
-
-@dataclass(frozen=True)
-class MeanGap:
-    """The gap that one rule gives one method at one fraction: mean and interval over seeds.
-
-    Examples
-    --------
-    >>> MeanGap("random", 0.4, "refit", mean_interval([0.003, 0.005])).gap.n
-    2
-    """
-
-    method: str
-    fraction: float
-    rule: str
-    gap: Interval
+METHODS = (STRATIFIED, PAPER, BALANCED, LEANSET)  # a random set, and three ways to optimise one
+_SHOWN = {
+    "published": "the paper's ‖WᵀS‖",
+    "centred": "centred, rescaled",
+    "newton": "Newton step",
+    "refit": "refit of the head",
+    "retraining": "retrained network",
+}
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """How well a rule's gaps foresee those of a reference, over every set that both speak of.
+@dataclass(frozen=True, kw_only=True)
+class TheorySettings:
+    """Settings of the check of the theory: the shares of the examples to remove."""
 
-    Attributes
-    ----------
-    rule : what predicts
-    reference : "refit" or "retraining"
-    sets : number of sets compared
-    spearman : rank correlation; NaN where fewer than two sets, or gaps that are all equal, leave it undefined
-    slope : least-squares slope of the reference's gap on the rule's; 1 is calibrated, above 1 the rule promises too
-        little; NaN where undefined
+    fractions: tuple[float, ...] = (0.2, 0.4, 0.6, 0.8)
 
-    Examples
-    --------
-    >>> Agreement("newton", "refit", sets=12, spearman=0.99, slope=1.01).sets
-    12
-    """
+    def jobs(self, experiment: Experiment) -> list[Job]:
+        """Return the retrainings on random and on optimised sets, and on all examples."""
+        scorer = experiment.scale.scorer
+        return [job for seed in experiment.seed_range for job in jobs_with_full(seed, scorer, METHODS, self.fractions)]
 
-    rule: str
-    reference: str
-    sets: int
-    spearman: float
-    slope: float
-
-
-def retraining_row(method: str, fraction: float, seed: int, *, pruned_loss: float, full_loss: float) -> TheoryRow:
-    """Return the row of a network that was retrained.
-
-    Parameters
-    ----------
-    method, fraction, seed : the removed set
-    pruned_loss : held-out loss of the network trained on the kept examples
-    full_loss : that of the network trained on all examples with the same seed
-
-    Examples
-    --------
-    >>> retraining_row("random", 0.4, 0, pruned_loss=0.75, full_loss=0.5).gap
-    0.25
-    """
-    return TheoryRow(method, fraction, seed, RETRAINING, math.nan, pruned_loss - full_loss, math.nan)
+    def run(self, experiment: Experiment) -> Findings:
+        """Run the experiment."""
+        study, jobs = experiment.study(), self.jobs(experiment)
+        outcomes = experiment.finished(study, jobs)
+        sets = [job for job in jobs if job.method != FULL]
+        with (
+            working_threads(None),
+            experiment.reporter.stage("Predictions for each set", units=len(sets), unit="sets") as advance,
+        ):
+            rows = [*_predicted(study, sets, advance), *_retrained(outcomes, sets)]
+        gaps = mean_gaps(rows)
+        by_fraction = [(f, agreement([row for row in rows if row.fraction == f])) for f in self.fractions]
+        return Findings(
+            title="Theory against retraining (figure 2 of the paper)",
+            protocol=f"{experiment.scale.scorer}, {experiment.size}. A gap is the held-out loss after the removal minus the "
+            "loss before. Four rules are about the head on fixed features; the last column is the whole network, "
+            "trained again. `balanced` is leanset without coverage.",
+            outcomes=outcomes,
+            tables=_tables(rows, gaps, by_fraction),
+            figures={f"gap-{100 * fraction:g}": _figure(gaps, fraction) for fraction in self.fractions},
+            lines=[*_change_table(rows), "", *_gap_table(gaps), "", *_agreement_table(agreement(rows), by_fraction)],
+        )
 
 
-def mean_gaps(rows: Iterable[TheoryRow]) -> list[MeanGap]:
-    """Average every rule's gap over seeds, for every method and fraction, in the order they first appear.
-
-    Examples
-    --------
-    >>> rows = [TheoryRow("random", 0.4, seed, "refit", 1.0, gap, 1.0) for seed, gap in enumerate((0.25, 0.75))]
-    >>> [(mean.rule, mean.gap.mean) for mean in mean_gaps(rows)]
-    [('refit', 0.5)]
-    """
-    groups: dict[tuple[str, float, str], list[float]] = {}
-    for row in _distinct(rows):
-        groups.setdefault((row.method, row.fraction, row.rule), []).append(row.gap)
-    return [MeanGap(*key, mean_interval(gaps)) for key, gaps in groups.items()]
+SIZES = dict.fromkeys((CPU, PUBLISHED), TheorySettings())
 
 
-def agreement(rows: Iterable[TheoryRow]) -> list[Agreement]:
-    """Compare every rule's gaps with those of the refit and of retraining, over all sets.
+def _predicted(study: Study, jobs: list[Job], advance: Advance) -> list[GapRow]:
+    # Only the head and its inverses are wanted; the budget plays no part in them.
+    settings = Settings(count=1, coverage="none", frontier=False)
+    inputs = inputs_from(study.statistics(), settings)
+    task, _, _ = fitted_task(inputs, plan_for(settings, inputs.outline()), None, Silent())
+    assert task.validation is not None  # a setup has held-out images
+    rows = []
+    for nth, job in enumerate(jobs):
+        removed = ~mask_of(study.kept(job), len(inputs.examples))
+        said = predictions(task.head, removed, task.inverses, task.validation)
+        rows += [GapRow(job.method, job.fraction, job.seed, **asdict(prediction)) for prediction in said]
+        advance((nth + 1) / len(jobs))
+    return rows
 
-    References of which there is no row are left out, and so is the refit as judge of itself. Sets match when method,
-    fraction and seed are equal. Gaps grow with the fraction, so a rank correlation over several fractions is high even
-    for a rule that cannot tell two sets of one size apart: for that question, pass the rows of one fraction.
 
-    Examples
-    --------
-    >>> rows = []
-    >>> for seed, gap in enumerate((0.1, 0.2, 0.4)):
-    ...     rows.append(TheoryRow("random", 0.4, seed, "paper", 1.0, gap, 1.0))
-    ...     rows.append(TheoryRow("random", 0.4, seed, "refit", 2.0, 3 * gap, 2.0))
-    >>> [(a.rule, a.reference, a.sets, round(a.spearman, 6), round(a.slope, 6)) for a in agreement(rows)]
-    [('paper', 'refit', 3, 1.0, 3.0)]
-    """
-    gaps: dict[str, dict[tuple[str, float, int], float]] = {}
-    for row in _distinct(rows):
-        gaps.setdefault(row.rule, {})[row.method, row.fraction, row.seed] = row.gap
+def _retrained(outcomes: Sequence[Outcome], sets: Sequence[Job]) -> list[GapRow]:
+    loss = {(row["method"], row["fraction"], row["seed"]): row["loss"] for row in outcomes}
     return [
-        _agreement(rule, reference, gaps)
-        for reference in REFERENCES
-        for rule in gaps
-        if reference in gaps and rule not in (reference, RETRAINING)
+        retraining_row(
+            job.method,
+            job.fraction,
+            job.seed,
+            pruned_loss=loss[job.method, job.fraction, job.seed],
+            full_loss=loss[FULL, 0.0, job.seed],
+        )
+        for job in sets
     ]
 
 
-def _distinct(rows: Iterable[TheoryRow]) -> list[TheoryRow]:
-    held, seen = list(rows), set()
-    for row in held:
-        key = (row.method, row.fraction, row.seed, row.rule)
-        if key in seen:
-            raise ValueError(
-                f"`rows` has two gaps of rule {row.rule!r} for method {row.method!r}, fraction {row.fraction}, "
-                f"seed {row.seed}; each set may have one a rule."
-            )
-        seen.add(key)
-    return held
+def _tables(
+    rows: list[GapRow], gaps: list[MeanGap], by_fraction: list[tuple[float, list[Agreement]]]
+) -> dict[str, list[dict[str, Any]]]:
+    return {
+        "sets": as_dicts(rows),
+        "gaps": [
+            {"method": mean.method, "fraction": mean.fraction, "rule": mean.rule} | asdict(mean.gap) for mean in gaps
+        ],
+        "agreement": [{"fraction": fraction} | asdict(found) for fraction, part in by_fraction for found in part],
+    }
 
 
-def _agreement(rule: str, reference: str, gaps: dict[str, dict[tuple[str, float, int], float]]) -> Agreement:
-    common = [key for key in gaps[rule] if key in gaps[reference]]
-    predicted, observed = [gaps[rule][key] for key in common], [gaps[reference][key] for key in common]
-    # The observed gap is regressed on the predicted one: noise of retraining then widens the scatter about the line
-    # without pulling its slope towards 0.
-    slope = float(linregress(predicted, observed).slope) if _varies(predicted) else math.nan
-    ranks = spearman(predicted, observed) if _varies(predicted) and _varies(observed) else math.nan
-    return Agreement(rule, reference, len(common), ranks, slope)
+def _figure(gaps: list[MeanGap], fraction: float) -> "Figure":
+    found = {(mean.method, mean.rule): mean.gap for mean in gaps if mean.fraction == fraction}
+    bars = [
+        Bars(method, *([getattr(found[method, rule], end) for rule in _SHOWN] for end in ("mean", "low", "high")))
+        for method in METHODS
+    ]
+    return bars_figure(
+        f"Loss gap, {100 * fraction:g} % removed", "held-out loss after minus before", list(_SHOWN.values()), bars
+    )
 
 
-def _varies(values: Sequence[float]) -> bool:
-    return len(set(values)) > 1
+def _change_table(rows: list[GapRow]) -> list[str]:
+    rules = list(_SHOWN)[:-1]  # retraining changes the features too, so the heads cannot be compared
+    changes: dict[tuple[float, str, str], list[float]] = {}
+    for row in rows:
+        changes.setdefault((row.fraction, row.method, row.rule), []).append(row.change)
+    return markdown_table(
+        ["removed", "set", *(f"‖Δθ‖, {_SHOWN[rule]}" for rule in rules)],
+        [
+            [f"{100 * fraction:g} %", method, *(f"{np.mean(changes[fraction, method, rule]):.3g}" for rule in rules)]
+            for fraction, method in dict.fromkeys((row.fraction, row.method) for row in rows)
+        ],
+    )
+
+
+def _gap_table(gaps: list[MeanGap]) -> list[str]:
+    found = {(mean.fraction, mean.method, mean.rule): mean.gap.mean for mean in gaps}
+    return markdown_table(
+        ["removed", "set", *(f"gap, {shown}" for shown in _SHOWN.values())],
+        [
+            [f"{100 * fraction:g} %", method, *(f"{found[fraction, method, rule]:+.4f}" for rule in _SHOWN)]
+            for fraction, method in dict.fromkeys((mean.fraction, mean.method) for mean in gaps)
+        ],
+    )
+
+
+def _agreement_table(found: list[Agreement], by_fraction: list[tuple[float, list[Agreement]]]) -> list[str]:
+    """Compare the rules. Gaps grow with the fraction, so correlations are also given among sets of the same size."""
+    rows = []
+    for row in found:
+        within = [part.spearman for _, parts in by_fraction for part in parts if _pair(part) == _pair(row)]
+        numbers = (f"{value:.2f}" for value in (row.slope, row.spearman, *within))
+        rows.append([_SHOWN[row.rule], _SHOWN[row.reference], *numbers])
+    sizes = (f"at {100 * fraction:g} %" for fraction, _ in by_fraction)
+    return markdown_table(["rule", "predicts", "slope, all sets", "rank correlation, all sets", *sizes], rows)
+
+
+def _pair(row: Agreement) -> tuple[str, str]:
+    return row.rule, row.reference

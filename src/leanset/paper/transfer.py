@@ -1,45 +1,76 @@
-"""Figure 3: the examples are chosen by a small network, and other networks that it never saw are trained on them."""
+"""Figure 3: one network chooses the examples, and other networks are trained on them."""
 
-from leanset.evaluate.bench import STRATIFIED
-from leanset.evaluate.compare import parts_of
-from leanset.evaluate.display import STRATIFIED_SHOWN, accuracy_panel, accuracy_table
-from leanset.evaluate.job import EQUAL_EPOCHS, FULL, Job
-from leanset.evaluate.results import as_dicts, summary, verdicts
-from leanset.paper.workshop import ONE_BY_ONE, Findings, Workshop
+from dataclasses import dataclass
+
+from leanset.evaluate import (
+    LEANSET,
+    STRATIFIED,
+    Job,
+    accuracy_panel,
+    accuracy_table,
+    as_dicts,
+    parts_of,
+    summarise,
+)
+from leanset.paper.experiment import Experiment, jobs_with_full
+from leanset.paper.findings import Findings, verdict_lines
+from leanset.paper.scale import CPU, PUBLISHED
 from leanset.report import curves_figure
 
 
-def transfer_jobs(workshop: Workshop) -> list[Job]:
-    """Return every unseen network on the sets of every method, and on everything."""
-    scale = workshop.scale
-    jobs = []
-    for seed in workshop.seed_range:
-        for model in scale.transfer_models:
-            jobs.append(Job(seed, 0.0, model, EQUAL_EPOCHS, FULL))
-            jobs += [
-                Job(seed, fraction, model, EQUAL_EPOCHS, method)
-                for method in scale.transfer_methods
-                for fraction in scale.transfer_fractions
-            ]
-    return jobs
+@dataclass(frozen=True, kw_only=True)
+class TransferSettings:
+    """Settings of the transfer to other networks.
+
+    Attributes
+    ----------
+    scorer : network that the methods look at
+    models : networks that are trained
+    methods, fractions : what they are trained on
+    """
+
+    scorer: str
+    models: tuple[str, ...]
+    methods: tuple[str, ...]
+    fractions: tuple[float, ...]
+
+    def jobs(self, experiment: Experiment) -> list[Job]:
+        """Return every network on the sets of every method, and on all examples."""
+        return [
+            job
+            for seed in experiment.seed_range
+            for model in self.models
+            for job in jobs_with_full(seed, model, self.methods, self.fractions)
+        ]
+
+    def run(self, experiment: Experiment) -> Findings:
+        """Run the experiment."""
+        outcomes = experiment.finished(experiment.study(self.scorer), self.jobs(experiment))
+        rows = summarise(outcomes, STRATIFIED)
+        parts = parts_of(rows)
+        tables = [line for title, part in parts for line in (*accuracy_table(part, title), "")]
+        return Findings(
+            title="Transfer to other networks (figure 3 of the paper)",
+            protocol=f"{self.scorer} chooses, {' and '.join(self.models)} are trained; {experiment.size}; held-out accuracy "
+            "with 95 % intervals.",
+            outcomes=outcomes,
+            tables={"summary": as_dicts(rows)},
+            figures={"accuracy": curves_figure([accuracy_panel(title, part) for title, part in parts])},
+            lines=[*tables, *verdict_lines(rows)],
+        )
 
 
-def transfer(workshop: Workshop) -> Findings:
-    """Run the experiment."""
-    scale = workshop.scale
-    outcomes = workshop.finished(workshop.study(scale.transfer_scorer), transfer_jobs(workshop))
-    rows = summary(outcomes, STRATIFIED)
-    lines = []
-    for title, part in parts_of(rows):
-        lines += [*accuracy_table(part, title), ""]
-    lines += [*(f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)), "", ONE_BY_ONE]
-    return Findings(
-        title="Transfer to unseen networks (figure 3 of the paper)",
-        protocol=f"{scale.transfer_scorer} chooses, {' and '.join(scale.transfer_models)} are trained; "
-        f"{len(workshop.images):,} training images, {scale.recipe.epochs} epochs, {len(workshop.seed_range)} seeds, held-out "
-        "accuracy with 95 % intervals.",
-        tables={"trainings": outcomes, "summary": as_dicts(rows)},
-        figures={"accuracy": curves_figure([accuracy_panel(title, part) for title, part in parts_of(rows)])},
-        lines=lines,
-        outcomes=outcomes,
-    )
+SIZES = {
+    CPU: TransferSettings(
+        scorer="conv4",
+        models=("lenet", "resnet8"),
+        methods=(STRATIFIED, "ccs", LEANSET),
+        fractions=(0.4, 0.8),
+    ),
+    PUBLISHED: TransferSettings(
+        scorer="se-resnet18",
+        models=("resnet18", "resnet50"),
+        methods=(STRATIFIED, "ccs", "el2n", LEANSET),
+        fractions=(0.2, 0.4, 0.6, 0.8),
+    ),
+}

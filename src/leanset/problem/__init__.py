@@ -1,5 +1,7 @@
+from leanset.problem.best_set import BestSetProblem
 from leanset.problem.constraints import Constraints
-from leanset.problem.selection import Outcome, Selection
-from leanset.problem.statement import GrowthProblem, PruneProblem
+from leanset.problem.largest_set import LargestSetProblem
+from leanset.problem.outcome import Outcome
+from leanset.problem.removal import Effect, Removal
 
-__all__ = ["Constraints", "GrowthProblem", "Outcome", "PruneProblem", "Selection"]
+__all__ = ["BestSetProblem", "Constraints", "Effect", "LargestSetProblem", "Outcome", "Removal"]

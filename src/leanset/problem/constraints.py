@@ -12,11 +12,11 @@ class Constraints:
 
     Parameters
     ----------
-    labels : (n,) class codes
-    n_classes : number of classes
+    groups : (n,) group codes, such as the class of each example
+    n_groups : number of groups
     pinned : (n,) True for rows that must stay
-    proportional : remove the same share of every class
-    least_kept : examples of each class that must stay (pinned ones count); at least 1, so that no class is wiped out
+    proportional : remove the same share of every group
+    least_kept : examples of each group that must stay (pinned ones count); at least 1, so that no group is wiped out
 
     Examples
     --------
@@ -25,8 +25,8 @@ class Constraints:
     ([2, 1], 4)
     """
 
-    labels: Rows
-    n_classes: int
+    groups: Rows
+    n_groups: int
     pinned: Mask
     proportional: bool
     least_kept: int = 1
@@ -38,9 +38,9 @@ class Constraints:
 
     @property
     def capacity(self) -> Rows:
-        """How many examples of each class may go."""
-        sizes = np.bincount(self.labels, minlength=self.n_classes)
-        unpinned = np.bincount(self.labels[self.free], minlength=self.n_classes)
+        """How many examples of each group may go."""
+        sizes = np.bincount(self.groups, minlength=self.n_groups)
+        unpinned = np.bincount(self.groups[self.free], minlength=self.n_groups)
         return np.maximum(np.minimum(unpinned, sizes - self.least_kept), 0)
 
     @property
@@ -49,23 +49,23 @@ class Constraints:
         return int(self.capacity.sum())
 
     def quotas(self, count: int) -> Rows:
-        """Return how many examples of each class go when `count` go in proportion to the class sizes.
+        """Return how many examples of each group go when `count` go in proportion to the group sizes.
 
-        Classes that cannot give their share (pinned rows) give what they can and the others make up for it; what is
+        Groups that cannot give their share (pinned rows) give what they can and the others make up for it; what is
         left over by rounding goes to the largest remainders.
         """
         self.check(count)
-        sizes, room = np.bincount(self.labels, minlength=self.n_classes), self.capacity
-        shares = np.zeros(self.n_classes)
-        open_classes = room > 0
-        while open_classes.any():
-            rate = (count - shares[~open_classes].sum()) / sizes[open_classes].sum()
-            full = open_classes & (rate * sizes >= room)
+        sizes, room = np.bincount(self.groups, minlength=self.n_groups), self.capacity
+        shares = np.zeros(self.n_groups)
+        open_groups = room > 0
+        while open_groups.any():
+            rate = (count - shares[~open_groups].sum()) / sizes[open_groups].sum()
+            full = open_groups & (rate * sizes >= room)
             if not full.any():
-                shares[open_classes] = rate * sizes[open_classes]
+                shares[open_groups] = rate * sizes[open_groups]
                 break
             shares[full] = room[full]
-            open_classes &= ~full
+            open_groups &= ~full
         return rounded_shares(shares, count)
 
     def random_removal(self, count: int, rng: np.random.Generator) -> Mask:
@@ -76,27 +76,27 @@ class Constraints:
         """Remove the first `count` of the free rows, taken in order of preference, that the constraints let go."""
         self.check(count)
         limit = self.quotas(count) if self.proportional else self.capacity
-        classes = self.labels[preference]
-        allowed = preference[rank_within(classes) < limit[classes]]  # rows beyond their class's limit stay
-        return mask_of(allowed[:count], len(self.labels))
+        groups = self.groups[preference]
+        allowed = preference[rank_within(groups) < limit[groups]]  # rows beyond their group's limit stay
+        return mask_of(allowed[:count], len(self.groups))
 
     def violations(self, removed: Mask) -> list[str]:
         """Say in words what is wrong with a removal; empty if it is allowed."""
         found = []
         if (removed & self.pinned).any():
             found.append(f"{int((removed & self.pinned).sum())} pinned rows were removed")
-        gone = np.bincount(self.labels[removed], minlength=self.n_classes)
+        gone = np.bincount(self.groups[removed], minlength=self.n_groups)
         if (gone > self.capacity).any():
             c = int(np.argmax(gone - self.capacity))
-            found.append(f"class {c} lost {gone[c]} examples, {self.capacity[c]} may go")
+            found.append(f"group {c} lost {gone[c]} examples, {self.capacity[c]} may go")
         if self.proportional and (gone != self.quotas(int(removed.sum()))).any():
-            found.append("the classes did not lose examples in proportion")
+            found.append("the groups did not lose examples in proportion")
         return found
 
     def check(self, count: int) -> None:
         """Raise if `count` examples cannot go."""
         if count > self.most:
             raise InputError(
-                f"{count:,} examples cannot go: {int(self.pinned.sum()):,} of {len(self.labels):,} are pinned and each class "
-                f"keeps at least {self.least_kept}, so at most {self.most:,} may. Lower the budget or unpin rows."
+                f"{count:,} examples cannot go: {int(self.pinned.sum()):,} of {len(self.groups):,} are pinned and each class "
+                f"or group keeps at least {self.least_kept}, so at most {self.most:,} may. Lower the budget or unpin rows."
             )

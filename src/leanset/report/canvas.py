@@ -1,3 +1,5 @@
+import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -5,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import Vector
 from leanset._errors import InputError, missing_extra
+from leanset.runs import Folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,18 +16,18 @@ if TYPE_CHECKING:
 Style: TypeAlias = Literal["ours", "baseline", "other"]
 STYLES: tuple[Style, ...] = get_args(Style)
 
-WIDTH = 7.0  # inches: a page between its margins, so that print does not shrink the letters
+WIDTH = 7.0  # inches: the text width of a page, so that print does not shrink the letters
 LETTERS = 8.5  # points
-# Okabe and Ito's palette, which colour-blind readers can tell apart, without its yellow, which vanishes on paper.
+# Okabe and Ito's palette for colour-blind readers, without its yellow, which is hard to see on paper.
 OURS, BLACK, GREY = "#D55E00", "#000000", "#7F7F7F"
 OTHERS = ("#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#882255")  # the last two are Paul Tol's
-# Lengths 7, 4 and 11 have no common divisor: the first 308 curves look different, the first 11 even in grey.
+# The lengths 7, 4 and 11 have no common divisor: the first 308 curves look different, the first 11 even in grey.
 _MARKERS = "s^DvPX<>hpd"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.2)))
 
 
 def new_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of a size in inches, or say which extra is missing.
+    """Return an empty figure; the size is in inches. Raises if matplotlib is missing.
 
     Examples
     --------
@@ -32,14 +35,46 @@ def new_figure(width: float, height: float) -> "Figure":
     [7.0, 3.0]
     """
     try:
-        from matplotlib.figure import Figure  # no pyplot: importing leanset must not touch a user's plotting state
+        from matplotlib.figure import Figure  # no pyplot: leanset must not change a user's plotting state
     except ImportError:
         raise missing_extra("Drawing figures", "report") from None
     return Figure(figsize=(width, height), layout="constrained")
 
 
+def save_figure(figure: "Figure", folder: Path, name: str) -> tuple[Path, Path]:
+    """Write a figure as `name.svg` and `name.png` (200 dpi). The same figure always gives the same bytes.
+
+    The layout of the figure is fixed from then on.
+
+    Parameters
+    ----------
+    figure : any matplotlib figure
+    folder : created if it does not exist
+    name : name of both files, without an ending
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in save_figure(new_figure(2.0, 1.0), Path(folder), "empty")]
+    ['empty.svg', 'empty.png']
+    """
+    from matplotlib import rc_context
+
+    files = Folder(folder)
+    metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # a second layout would start from the first and move everything a little
+    with rc_context({"svg.hashsalt": "leanset"}):  # otherwise every SVG has random names inside
+        for ending, without in metadata.items():
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=ending, dpi=200, metadata=without)
+            files.write_bytes(f"{name}.{ending}", buffer.getvalue())
+    return files.path / f"{name}.svg", files.path / f"{name}.png"
+
+
 def look(style: Style, k: int) -> dict[str, Any]:
-    """Return how the k-th curve of a style is drawn, as arguments of `Axes.plot`.
+    """Return the look of the k-th curve of a style, as arguments of `Axes.plot`.
 
     Examples
     --------
@@ -47,19 +82,19 @@ def look(style: Style, k: int) -> dict[str, Any]:
     True
     """
     dashes = _DASHES[k % len(_DASHES)]
-    edge = {"markeredgecolor": "white", "markeredgewidth": 0.5}  # keeps markers apart that lie on each other
+    edge = {"markeredgecolor": "white", "markeredgewidth": 0.5}  # separates markers that overlap
     if style == "ours":
         return {"color": OURS, "ls": dashes, "linewidth": 2.4, "marker": "o*"[k % 2], "ms": 6.5, "zorder": 5} | edge
     if style == "baseline":
         dashes = _DASHES[(k + 1) % len(_DASHES)]
         return {"color": BLACK, "ls": dashes, "linewidth": 1.6, "marker": "o*"[k % 2], "ms": 5.0, "zorder": 4} | edge
     marker, colour = _MARKERS[k % len(_MARKERS)], OTHERS[k % len(OTHERS)]
-    size = 5.0 if marker in "sD" else 6.5  # the others have less area in the same box
+    size = 5.0 if marker in "sD" else 6.5  # the other markers cover less area at the same size
     return {"color": colour, "ls": dashes, "linewidth": 1.2, "marker": marker, "ms": size, "zorder": 3} | edge
 
 
 def dress(axis: "Axes", title: str, xlabel: str, ylabel: str) -> None:
-    """Give axes their words, in letters that survive print, and a faint grid under everything.
+    """Set title and axis labels, in letters large enough for print, and a faint grid behind everything.
 
     Examples
     --------
@@ -76,7 +111,7 @@ def dress(axis: "Axes", title: str, xlabel: str, ylabel: str) -> None:
     axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
     low, high = axis.get_ylim()
-    if axis.get_yscale() == "log" and high < 10 * low:  # hardly a power of ten in sight: write plain numbers
+    if axis.get_yscale() == "log" and high < 10 * low:  # less than one power of ten: write plain numbers
         from matplotlib.ticker import FuncFormatter
 
         axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -95,7 +130,7 @@ def vector(values: ArrayLike) -> Vector:
 
 
 def check_lengths(call: str, **columns: ArrayLike | None) -> None:
-    """Refuse columns of different lengths, and an interval with one end.
+    """Raise if columns differ in length, or if an interval has only one end.
 
     Examples
     --------
@@ -106,6 +141,6 @@ def check_lengths(call: str, **columns: ArrayLike | None) -> None:
     """
     given = {name: vector(values).shape for name, values in columns.items() if values is not None}
     if len(set(given.values())) > 1 or any(len(shape) != 1 for shape in given.values()):
-        raise InputError(f"`{call}` needs lists of one length; got shapes {given}.")
+        raise InputError(f"`{call}` needs lists of the same length; got shapes {given}.")
     if ("low" in given) != ("high" in given):
         raise InputError(f"`{call}` needs both `low` and `high`, or neither.")

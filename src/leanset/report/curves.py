@@ -1,18 +1,13 @@
-import io
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from leanset._errors import InputError
 from leanset.report.canvas import (
-    BLACK,
     GREY,
     LETTERS,
-    OTHERS,
     STYLES,
     WIDTH,
     Style,
@@ -22,21 +17,18 @@ from leanset.report.canvas import (
     new_figure,
     vector,
 )
-from leanset.runs import Folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_FEW = 6  # curves that a legend inside the axes has room for
-_COLUMN = 14  # lines of a legend that are as high as a panel
-_MANY_POINTS = 5000  # of a scatter, from which on an SVG holds them as one picture
-_HATCHES = ("", "///", "\\\\\\", "xxx", "...")
+_FEW = 6  # a legend of up to this many curves fits inside the axes
+_COLUMN = 14  # a legend with this many lines is as high as a panel
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A line through means, with an interval at each point if `low` and `high` are given (NaN: nothing to draw there)."""
+    """A line through means, with an interval at each point if `low` and `high` are given. NaN draws nothing."""
 
     name: str
     x: ArrayLike
@@ -53,9 +45,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes: its curves, and a level line (the full data's accuracy, say) if `reference` is given.
+    """One pair of axes: its curves, and a horizontal line if `reference` is given, such as the accuracy on all data.
 
-    `y_limits` cut off what falls out of sight; without them one collapsed method can squeeze all others together.
+    `y_limits` cuts off everything outside. Without it, one very bad method can squeeze all others together.
     """
 
     title: str
@@ -68,24 +60,11 @@ class Panel:
     y_limits: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True)
-class Bars:
-    """One bar for each label of a bar chart, with intervals if `low` and `high` are given."""
-
-    name: str
-    mean: ArrayLike
-    low: ArrayLike | None = None
-    high: ArrayLike | None = None
-
-    def __post_init__(self) -> None:
-        check_lengths(f"Bars({self.name!r})", mean=self.mean, low=self.low, high=self.high)
-
-
 def curves_figure(panels: Sequence[Panel]) -> "Figure":
-    """Draw curves, two panels a row; a name looks the same in every panel, in colour and in grey.
+    """Draw curves, two panels per row. A name looks the same in every panel, and can be told apart without colour.
 
-    Ours are thick, on top and banded; baselines are black. More than six names, or more than one panel, share a legend
-    outside the axes.
+    "ours" curves are thick, on top, and have a band; "baseline" curves are black. With more than six names, or more than
+    one panel, there is one legend outside the axes.
 
     Parameters
     ----------
@@ -108,12 +87,12 @@ def curves_figure(panels: Sequence[Panel]) -> "Figure":
     for axis, panel in zip(axes, panels, strict=False):
         handles |= _draw_panel(axis, panel, looks)
     shown = {name: handles[name] for name in (*looks, *handles)}
-    words = {"frameon": False, "fontsize": LETTERS, "handlelength": 3.2}  # long enough for a whole dash pattern
+    words = {"frameon": False, "fontsize": LETTERS, "handlelength": 3.2}  # long enough to show a whole dash pattern
     if len(panels) == 1 and len(looks) <= _FEW:
         axes[0].legend(shown.values(), shown.keys(), **words)
     elif len(panels) == 1:
         figure.legend(shown.values(), shown.keys(), loc="outside right upper", **words)
-    elif len(axes) > len(panels):  # the place of a panel is free
+    elif len(axes) > len(panels):  # one panel is free, so it takes the legend
         axes[-1].axis("off")
         axes[-1].legend(shown.values(), shown.keys(), loc="center", ncols=1 + (len(shown) > _COLUMN), **words)
     else:
@@ -122,149 +101,14 @@ def curves_figure(panels: Sequence[Panel]) -> "Figure":
     return figure
 
 
-def scatter_figure(
-    title: str,
-    xlabel: str,
-    ylabel: str,
-    groups: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    diagonal: bool = False,
-    log: bool = False,
-) -> "Figure":
-    """Draw points, a marker and colour for each group, as for predicted against observed.
-
-    Parameters
-    ----------
-    title, xlabel, ylabel : words of the figure
-    groups : x and y of the points of each group
-    diagonal : draw the line on which both are equal, on axes of one range
-    log : both axes logarithmic; what is not above 0 is left out, like what is not finite, and the legend tells how many
-
-    Examples
-    --------
-    >>> figure = scatter_figure("Prediction", "predicted", "observed", {"all": ([1, 2], [1.1, 1.9])}, diagonal=True)
-    >>> figure.axes[0].get_xlim() == figure.axes[0].get_ylim()
-    True
-    """
-    figure = new_figure(0.6 * WIDTH, 0.6 * WIDTH)
-    axis = figure.subplots()
-    for name, (x, y) in groups.items():
-        check_lengths(f"scatter_figure(groups={{{name!r}: ...}})", x=x, y=y)
-    points = {name: np.stack([vector(x), vector(y)]) for name, (x, y) in groups.items()}
-    visible = {name: p[:, (np.isfinite(p) & ((p > 0) | (not log))).all(axis=0)] for name, p in points.items()}
-    everything = np.concatenate([np.empty((2, 0)), *visible.values()], axis=1)
-    many = everything.shape[1] > 200
-    for k, (name, (x, y)) in enumerate(visible.items()):
-        hidden = points[name].shape[1] - len(x)
-        mine = look("other", k) | {
-            "ls": "",
-            "ms": 3 if many else 5,
-            "markeredgewidth": 0,
-            "alpha": 0.5 if many else 0.8,
-        }
-        label = f"{name} ({hidden} not shown)" if hidden else name
-        axis.plot(x, y, label=label, rasterized=everything.shape[1] > _MANY_POINTS, **mine)
-    if log:
-        axis.set(xscale="log", yscale="log")
-    if diagonal and everything.size:
-        seen = np.log(everything) if log else everything
-        ends = np.array([seen.min(), seen.max()]) + (0.05 * float(np.ptp(seen)) or 0.5) * np.array([-1, 1])
-        low, high = (np.exp(ends) if log else ends).tolist()
-        axis.plot([low, high], [low, high], color=GREY, lw=1.0, ls="--", zorder=0, label="equal")
-        axis.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-    dress(axis, title, xlabel, ylabel)
-    axis.legend(frameon=False, fontsize=LETTERS, markerscale=1.7 if many else 1.3)
-    return figure
-
-
-def bars_figure(
-    title: str,
-    xlabel: str,
-    labels: Sequence[str],
-    bars: Sequence[Bars],
-    ours: Collection[str] = (),
-    reference: float | None = None,
-    reference_name: str = "",
-) -> "Figure":
-    """Draw horizontal bars with intervals, grouped by label, first label on top.
-
-    Parameters
-    ----------
-    title, xlabel : words of the figure
-    labels : one group of bars each, as for methods
-    bars : the bars of one colour in all groups, as for data sets; each holds a number for every label
-    ours : labels to write in bold
-    reference, reference_name : a line across all groups, and what it is
-
-    Examples
-    --------
-    >>> kept = Bars("20 % wrong labels", [0.05, 0.2], [0.04, 0.19], [0.06, 0.21])
-    >>> figure = bars_figure("Wrong labels kept", "share", ["leanset", "random"], [kept], ours=["leanset"])
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['leanset', 'random']
-    """
-    places, thickness = np.arange(len(labels), dtype=np.float64), 0.8 / max(1, len(bars))
-    figure = new_figure(WIDTH, 1.2 + len(labels) * max(0.24, 0.15 * len(bars)))
-    axis = figure.subplots()
-    for k, group in enumerate(bars):
-        mean = vector(group.mean)
-        if len(mean) != len(labels):
-            raise InputError(f"`Bars({group.name!r})` holds {len(mean)} numbers for {len(labels)} labels.")
-        at = places + (k - (len(bars) - 1) / 2) * thickness
-        colour, hatch = OTHERS[k % 5], _HATCHES[k % 5]
-        axis.barh(at, mean, 0.9 * thickness, color=colour, hatch=hatch, edgecolor="white", lw=0, label=group.name)
-        if group.low is not None and group.high is not None:
-            axis.hlines(at, vector(group.low), vector(group.high), color=BLACK, lw=1.0)
-    if reference is not None:
-        axis.axvline(reference, color=BLACK, lw=1.0, ls="--", label=reference_name or None)
-    axis.set(yticks=places, yticklabels=labels, ylim=(len(labels) - 0.5, -0.5))
-    dress(axis, title, xlabel, "")
-    axis.grid(visible=False, axis="y")
-    for text in axis.get_yticklabels():
-        text.set_fontweight("bold" if text.get_text() in ours else "normal")
-    handles, names = axis.get_legend_handles_labels()
-    if reference is not None and reference_name:  # matplotlib lists lines before bars
-        handles, names = [*handles[1:], handles[0]], [*names[1:], names[0]]
-    if len(names) > 1:
-        figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False, fontsize=LETTERS)
-    return figure
-
-
-def save_figure(figure: "Figure", folder: Path, name: str) -> tuple[Path, Path]:
-    """Write a figure as `name.svg` and `name.png` (200 dpi), always the same bytes, and fix its layout.
-
-    Parameters
-    ----------
-    figure : any matplotlib figure
-    folder : made if it is not there
-    name : of both files, without an ending
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in save_figure(new_figure(2.0, 1.0), Path(folder), "empty")]
-    ['empty.svg', 'empty.png']
-    """
-    from matplotlib import rc_context
-
-    files = Folder(folder)
-    metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # a second layout starts from the first and moves everything a little
-    with rc_context({"svg.hashsalt": "leanset"}):  # else every SVG gets random names inside
-        for ending, without in metadata.items():
-            buffer = io.BytesIO()
-            figure.savefig(buffer, format=ending, dpi=200, metadata=without)
-            files.write_bytes(f"{name}.{ending}", buffer.getvalue())
-    return files.path / f"{name}.svg", files.path / f"{name}.png"
-
-
 def _looks(curves: Iterable[Curve]) -> dict[str, dict[str, Any]]:
-    """Return how each name is drawn, in the order of the legend: ours, baselines, the others as they come."""
+    """Return the look of each name, in the order of the legend: ours, baselines, then the others as given."""
     styles: dict[str, Style] = {}
     for curve in curves:
         if styles.setdefault(curve.name, curve.style) != curve.style:
-            raise InputError(f"`Curve({curve.name!r})` has two styles: {styles[curve.name]!r} and {curve.style!r}.")
+            raise InputError(
+                f"`Curve({curve.name!r})` has two styles, {styles[curve.name]!r} and {curve.style!r}; use one."
+            )
     found: dict[str, dict[str, Any]] = {}
     for style in STYLES:
         names = [name for name, its in styles.items() if its == style]
@@ -273,9 +117,9 @@ def _looks(curves: Iterable[Curve]) -> dict[str, dict[str, Any]]:
 
 
 def _draw_panel(axis: "Axes", panel: Panel, looks: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Draw one panel and return what its legend shows."""
+    """Draw one panel and return the entries of its legend."""
     if len({curve.name for curve in panel.curves}) < len(panel.curves):
-        raise InputError(f"`Panel({panel.title!r})` has two curves of one name.")
+        raise InputError(f"`Panel({panel.title!r})` has two curves with the same name.")
     handles: dict[str, Any] = {}
     if panel.log_y:
         axis.set_yscale("log")
@@ -289,7 +133,7 @@ def _draw_panel(axis: "Axes", panel: Panel, looks: dict[str, dict[str, Any]]) ->
         if curve.low is None or curve.high is None:
             continue
         low, high, under = vector(curve.low), vector(curve.high), mine["zorder"] - 0.5
-        if curve.style == "ours":  # bands of all would lie over each other
+        if curve.style == "ours":  # bands for all curves would cover each other
             axis.fill_between(x, low, high, color=mine["color"], alpha=0.2, lw=0, zorder=under)
         else:
             axis.vlines(x, low, high, color=mine["color"], lw=1.1, zorder=under)

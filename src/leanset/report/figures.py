@@ -13,11 +13,11 @@ _OURS, _RANDOM, _GREY = "#0b6e4f", "#b5651d", "#888888"
 
 
 def frontier_figure(points: dict[str, AnyArray], chosen: Certificate | None = None) -> "Figure":
-    """Draw certified change against fraction removed, ours and random's, and the loss gap if there is one.
+    """Draw the certified change against the fraction removed, beside random removal, and the loss gap if there is one.
 
     Parameters
     ----------
-    points : columns fraction, refit_change, random_refit_change and validation_loss_gap (NaN for none)
+    points : columns fraction, refit_change, random_refit_change and validation_loss_gap (NaN if unknown)
     chosen : the run's certificate, marked with a ring
     """
     has_gap = bool(np.isfinite(points["validation_loss_gap"]).any())

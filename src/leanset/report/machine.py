@@ -1,4 +1,4 @@
-"""What a result must say of the machine it was made on. It never holds a path or a host name."""
+"""A record of the machine that a result was made on. It never holds a path or a host name."""
 
 import importlib.metadata
 import os
@@ -16,7 +16,7 @@ _PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "torch", "pyDVL")
 
 
 def machine() -> dict[str, Any]:
-    """Describe processor, system and versions.
+    """Return processor, system and versions.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def machine() -> dict[str, Any]:
 
 
 def load() -> list[float]:
-    """Return the load averages of the last 1, 5 and 15 minutes; nothing where the system does not tell.
+    """Return the load averages of the last 1, 5 and 15 minutes; an empty list if the system has none.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def _cpu_model() -> str:
 
 
 def _commit() -> str | None:
-    """Return the commit of a checkout that leanset runs from, with a + if its source was changed."""
+    """Return the commit if leanset runs from a checkout, with a + if its source was changed; else None."""
     source = Path(__file__).parents[1]
     if not (source.parents[1] / ".git").exists():
         return None

@@ -2,7 +2,7 @@ from leanset.certify import Certificate
 
 
 def summary_rows(certificate: Certificate) -> list[tuple[str, str]]:
-    """Return the few lines that a person wants to read after a run, as (what, value) pairs.
+    """Return the main results of a run as (name, value) pairs.
 
     Examples
     --------
@@ -27,9 +27,9 @@ def summary_rows(certificate: Certificate) -> list[tuple[str, str]]:
         ("  against random", _against_random(c)),
         ("validation loss rises by", _gap(c)),
     ]
-    # Without validation data the bound speaks of the training loss, and must not stand under another heading.
-    whose = "  at most, proven" if c.validation_loss_gap is not None else "training loss rises by at most, proven"
-    rows.append((whose, f"{c.first_order_bound + c.second_order_bound:.4f}"))
+    # Without validation data the bound is about the training loss, so it needs a name of its own.
+    name = "  at most, proven" if c.validation_loss_gap is not None else "training loss rises by at most, proven"
+    rows.append((name, f"{c.first_order_bound + c.second_order_bound:.4f}"))
     return rows
 
 

@@ -1,6 +1,8 @@
+"""Pruning methods of the literature, one file a method, all behind one contract (`contract.py`)."""
+
 from leanset.scores.aum import AUM
 from leanset.scores.ccs import CCS
-from leanset.scores.contract import Evidence, Method, Score
+from leanset.scores.contract import Evidence, Method, Needs, Score, checked_whole
 from leanset.scores.d2 import D2
 from leanset.scores.dual import DUAL
 from leanset.scores.dyn_unc import DynUnc
@@ -13,6 +15,8 @@ from leanset.scores.k_center import KCenterGreedy
 from leanset.scores.moderate import Moderate
 from leanset.scores.names import METHODS, method_named
 from leanset.scores.random import Random, StratifiedRandom
+from leanset.scores.strata import covering_order, published_cut, stratum_budgets
+from leanset.scores.suspects import confident_disagreement
 
 __all__ = [
     "AUM",
@@ -31,8 +35,14 @@ __all__ = [
     "LastLayerGraNd",
     "Method",
     "Moderate",
+    "Needs",
     "Random",
     "Score",
     "StratifiedRandom",
+    "checked_whole",
+    "confident_disagreement",
+    "covering_order",
     "method_named",
+    "published_cut",
+    "stratum_budgets",
 ]

@@ -7,9 +7,9 @@ from leanset.scores._products import centred, squared_lengths
 
 
 def nearest_neighbours(features: AnyArray, neighbours: int) -> tuple[Rows, Matrix]:
-    """Return the nearest other rows of each row, in no order, and their squared distances: both (n, k).
+    """Return the nearest other rows of each row, in no particular order, and their squared distances: both (n, k).
 
-    Exact, from all n² inner products in chunks of rows: seconds for a class of 5,000, a minute or two for 50,000 rows of
+    Exact, from all n² inner products in chunks of rows: seconds for 5,000 rows, a minute or two for 50,000 rows of
     512 columns.
     """
     points = centred(features)
@@ -30,9 +30,9 @@ def nearest_neighbours(features: AnyArray, neighbours: int) -> tuple[Rows, Matri
 
 
 def neighbour_graph(features: AnyArray, neighbours: int) -> "sparse.csr_array":
-    """Return a symmetric graph: an edge where either row is among the other's nearest, weighted exp(−d²/mean d²).
+    """Return a symmetric graph with weights exp(−d²/mean d²). Two rows are joined if either is among the other's nearest.
 
-    Distances in units of their root mean square make the weights independent of the features' scale.
+    Dividing by the mean squared distance makes the weights independent of the scale of the features.
     """
     found, squared = nearest_neighbours(features, neighbours)
     n, k = found.shape

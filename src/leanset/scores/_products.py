@@ -6,12 +6,12 @@ from leanset._arrays import AnyArray, Matrix, Vector
 from leanset._threads import in_order, row_chunks
 
 _GRAM_ENTRIES = 2**27  # 1 GiB of float64: about 11,500 rows
-_WORTH_IT = 10  # one large product runs some ten times as fast, entry for entry, as one row at a time
+_WORTH_IT = 10  # per entry, one large product is about ten times as fast as products row by row
 
 
 @dataclass(frozen=True)
 class Products:
-    """Inner products of one point with all others; points are measured from their mean, where rounding is least."""
+    """Inner products of one point with all others. Points are centred, which keeps rounding errors small."""
 
     points: Matrix
     squares: Vector
@@ -19,7 +19,7 @@ class Products:
 
     @classmethod
     def of(cls, features: AnyArray, reads: int) -> "Products":
-        """Prepare for `reads` rows of products: all of them at once if they fit into memory and are worth it."""
+        """Prepare to read `reads` rows. All products are computed at once if they fit into memory and it saves time."""
         points = centred(features)
         n = len(points)
         at_once = n * n <= _GRAM_ENTRIES and reads * _WORTH_IT >= n
@@ -31,7 +31,7 @@ class Products:
 
 
 def centred(features: AnyArray) -> Matrix:
-    """Return the points in float64, measured from their mean."""
+    """Return the points in float64, with their mean subtracted."""
     points = np.asarray(features, dtype=np.float64)
     return np.asarray(points - points.mean(axis=0))
 

@@ -10,11 +10,11 @@ Recorded = Literal["correct", "label_probability", "margin", "error_norm"]
 
 
 def seed_mean(evidence: Evidence, name: Recorded, value: Callable[[Matrix], Vector]) -> Vector:
-    """Return the mean over training runs of a number a row; NaN for rows that no run trained on.
+    """Return the mean over training runs of one number per row; NaN for rows that no run trained on.
 
     Parameters
     ----------
-    value : from the (epochs, n) record of one run to (n,)
+    value : turns the (epochs, n) record of one run into (n,) numbers
     """
     total, runs = np.zeros(len(evidence)), np.zeros(len(evidence))
     for record in evidence.dynamics or ():
@@ -33,8 +33,8 @@ def windows(record: Matrix, length: int) -> Iterator[Matrix]:
 
 
 def _without_gaps(values: Matrix, trained: AnyArray) -> Matrix:
-    # A loader that drops its last, incomplete batch leaves a few examples out of an epoch: what was seen last stands
-    # until the example is seen again, and what was seen first stands for the epochs before.
+    # A loader that drops its last, incomplete batch leaves a few examples out of an epoch. The last value seen fills
+    # the gap; gaps before the first value take the first value.
     if trained.all():
         return values
     epochs = np.arange(len(values))[:, None]

@@ -12,15 +12,15 @@ from leanset.scores.contract import End, Evidence, Needs, Score, checked_end
 class AUM(Score):
     """Area under the margin: label's logit minus the largest other one, mean over epochs and runs (Pleiss et al. 2020).
 
-    High, what goes by default: easy examples, which the network always gets right by far. Low: hard ones and probably
-    wrong labels; `AUM(remove="low")` cleans labels, as in the paper.
+    High (removed by default): easy examples, which the network always gets right by a wide margin. Low: hard examples
+    and probably wrong labels; `AUM(remove="low")` cleans labels, as in the paper.
 
     Examples
     --------
-    >>> from leanset.training import Dynamics
+    >>> from leanset.data import Dynamics
     >>> margin = np.array([[3.0, -1.0], [5.0, 1.0]], np.float32)
     >>> runs = (Dynamics(margin > 0, margin, margin, margin),)
-    >>> AUM().scores(Evidence(labels=np.zeros(2, dtype=int), dynamics=runs)).tolist()
+    >>> AUM().scores(Evidence(groups=np.zeros(2, dtype=int), dynamics=runs)).tolist()
     [4.0, 0.0]
 
     References

@@ -7,9 +7,9 @@ from scipy import sparse
 
 from leanset._arrays import Rows, Vector
 from leanset._errors import InputError
-from leanset.scores._classes import unselected_first
+from leanset.scores._groups import unselected_first
 from leanset.scores._neighbours import neighbour_graph
-from leanset.scores.contract import Evidence, Method, Needs, Score, checked_whole
+from leanset.scores.contract import Evidence, Method, Needs, Score, checked_difficulty, checked_whole
 from leanset.scores.forgetting import Forgetting
 
 
@@ -17,26 +17,26 @@ from leanset.scores.forgetting import Forgetting
 class D2(Method):
     """Difficulty and diversity by messages on a graph of nearest neighbours (Maharana et al. 2024).
 
-    Forward: an example's difficulty grows by that of its neighbours, each times exp(−γf·d²). Then the highest is kept and
-    takes exp(−γr·d²) of its value off each neighbour, again and again. What goes: easy examples, and examples like
-    one that was kept.
+    Forward: each example adds its neighbours' difficulty to its own, each times exp(−γf·d²). Reverse: the example of
+    highest value is kept, and exp(−γr·d²) times its value is subtracted from each neighbour; this repeats until enough
+    are kept. What goes: easy examples, and examples similar to a kept one.
 
-    The graph is undirected: two rows are joined if either is among the other's nearest. Departures from the paper:
-    d² is in units of the mean squared distance along the edges, so that γ means the same for features of any length;
-    difficulty is moved to the range from 0 to 1, which changes nothing for a score whose least value is 0.
+    The graph is undirected: two rows are joined if either is among the other's nearest. Differences from the paper:
+    d² is divided by the mean squared distance along the edges, so that γ means the same for features of any scale;
+    difficulty is mapped to the range 0 to 1, which changes nothing for a score whose smallest value is 0.
 
     Parameters
     ----------
-    score : which measures difficulty; it knows its hard end, and its `remove` plays no part
+    score : measures difficulty; must know its hard end. Its `remove` is ignored
     neighbours : nearest neighbours of each example
     gamma_forward : how fast forward messages fade with distance
-    gamma_reverse : how fast reverse messages fade with distance; the larger, the less diversity counts
+    gamma_reverse : how fast reverse messages fade with distance; larger values give diversity less weight
 
     Examples
     --------
     >>> from leanset.scores import GraNd
     >>> evidence = Evidence(
-    ...     labels=np.zeros(4, dtype=int),
+    ...     groups=np.zeros(4, dtype=int),
     ...     features=np.array([[0.0], [0.1], [9.0], [9.2]]),
     ...     gradient_norm=np.array([4.0, 3.0, 1.0, 2.0]),
     ... )
@@ -62,9 +62,8 @@ class D2(Method):
         checked_whole("D2", neighbours=self.neighbours)
         for name, value in (("gamma_forward", self.gamma_forward), ("gamma_reverse", self.gamma_reverse)):
             if not 0 <= value < np.inf:
-                raise InputError(f"`D2({name}={value})` must be a number of at least 0.")
-        if not isinstance(self.score, Score) or self.score.hard is None:
-            raise InputError(f"`D2(score={self.score})` must be a score that knows hard from easy: AUM(), EL2N(), ...")
+                raise InputError(f"`D2({name}={value})` must be a finite number ≥ 0.")
+        checked_difficulty("D2", self.score)
 
     def all_needs(self) -> Needs:
         """Return features and what the score needs."""
@@ -87,8 +86,8 @@ def _faded(graph: sparse.csr_array, gamma: float) -> sparse.csr_array:
 
 
 def _select(graph: sparse.csr_array, value: Vector, keep: int, ties: Rows) -> tuple[list[int], Vector]:
-    # A changed value is pushed again and the old entry is skipped when it surfaces. Values may rise (a message from a
-    # negative value), so that stale entries are no bounds and cannot be corrected lazily.
+    # A changed value is pushed again; its old entry is skipped when it comes up. Values can also rise (a message from a
+    # negative value), so an old entry is no upper bound and cannot be corrected only when it comes up.
     value = value.copy()
     heap = [(-x, int(ties[i]), i) for i, x in enumerate(value.tolist())]
     heapq.heapify(heap)

@@ -17,8 +17,8 @@ from leanset.scores.contract import (
     checked_whole,
 )
 
-_C = 15.0  # the paper's constant: the Beta's two parameters add up to C + 1
-_TOP = 10  # examples of the highest scores whose mean probability is μ
+_C = 15.0  # the paper's constant: the two parameters of the Beta distribution add up to C + 1
+_TOP = 10  # μ is the mean probability of this many examples with the highest scores
 _EDGE = 1e-6  # float32 probabilities reach 0 and 1, where a Beta density may vanish
 
 
@@ -26,30 +26,31 @@ _EDGE = 1e-6  # float32 probabilities reach 0 and 1, where a Beta density may va
 class DUAL(Score):
     """Difficulty and uncertainty of the label's probability early in training (Cho et al. 2025).
 
-    In every window of consecutive epochs: the standard deviation of the label's probability times one minus its mean;
-    averaged over windows and runs. Low, what goes by default: examples learned early and for good. High: uncertain and
-    hard ones.
+    In each window of consecutive epochs: the standard deviation of the label's probability times one minus its mean;
+    averaged over windows and runs. Low (removed by default): examples learned early and for good. High: uncertain and
+    hard examples.
 
-    With `beta_sampling` what stays is drawn without replacement, with probability ∝ score × Beta(α, β) density at
-    the example's mean label probability, where β = C·(1 − μ)·(1 − r^`power`), α = C + 1 − β, C = 15, r is the share that
-    goes and μ the mean label probability of the ten highest scores: the larger r, the easier the examples that stay. The
-    constants are believed to be those of the authors' experiments (see docs/scores.md). Departures: several runs are
-    averaged, and β is at least 1, so that the density stays bounded as r approaches 1.
+    With `beta_sampling` the examples that stay are drawn without replacement. The probability is proportional to the
+    score times the Beta(α, β) density at the example's mean label probability, where β = C·(1 − μ)·(1 − r^`power`),
+    α = C + 1 − β, C = 15, r is the share that goes and μ the mean label probability of the ten highest scores. The
+    larger r, the easier the examples that stay. The constants are believed to be those of the authors' experiments (see
+    docs/scores.md). Differences: several runs are averaged, and β is at least 1, so that the density stays bounded as r
+    approaches 1.
 
     Parameters
     ----------
-    window : epochs in a window; a shorter record is one window
+    window : epochs per window; a shorter record is one window
     epochs : how many recorded epochs to read, from the first; the paper reads 30 on CIFAR. None reads all
     beta_sampling : draw what stays, instead of keeping the highest scores
-    power : how late the drift to easy examples sets in; 5.5 is meant for CIFAR-10, 4 for CIFAR-100, 11 for ImageNet
-    remove : the end of the scale that goes; sampling keeps high scores and needs "low"
+    power : how late the shift to easy examples starts; 5.5 is meant for CIFAR-10, 4 for CIFAR-100, 11 for ImageNet
+    remove : the end of the scale that goes; must be "low" with sampling, which keeps high scores
 
     Examples
     --------
-    >>> from leanset.training import Dynamics
+    >>> from leanset.data import Dynamics
     >>> swings = np.array([[1.0, 0.0], [1.0, 1.0]], np.float32)
     >>> runs = (Dynamics(swings > 0.5, swings, swings, swings),)
-    >>> DUAL().scores(Evidence(labels=np.zeros(2, dtype=int), dynamics=runs)).tolist()
+    >>> DUAL().scores(Evidence(groups=np.zeros(2, dtype=int), dynamics=runs)).tolist()
     [0.0, 0.25]
 
     References
@@ -73,7 +74,7 @@ class DUAL(Score):
         checked_positive("DUAL", power=self.power)
         if self.beta_sampling and self.remove == "high":
             raise InputError(
-                "`DUAL(remove='high')` keeps low scores, which sampling does not: in Python, add beta_sampling=False."
+                "`DUAL(remove='high')` keeps low scores, but sampling keeps high ones; pass `beta_sampling=False` too."
             )
 
     def _values(self, evidence: Evidence) -> Vector:
@@ -88,10 +89,9 @@ class DUAL(Score):
             return super()._order(evidence, count, rng)
         values = self.scores(evidence)
         mean = seed_mean(evidence, "label_probability", lambda p: np.asarray(p[: self.epochs].mean(axis=0)))
-        with np.errstate(divide="ignore"):  # a score of 0 is never drawn while there are others
+        with np.errstate(divide="ignore"):  # a score of 0 is drawn only when no other is left
             weight = np.log(values) + self._log_density(mean, values, count / len(evidence))
-        # The largest of log weight + Gumbel noise are a draw without replacement (Efraimidis & Spirakis 2006), of
-        # any size: so one order serves every count.
+        # The largest values of log weight + Gumbel noise are a sample without replacement (Efraimidis & Spirakis 2006).
         return ascending(weight + rng.gumbel(size=len(weight)), rng)
 
     def _log_density(self, mean: Vector, values: Vector, removed_share: float) -> Vector:

@@ -12,20 +12,20 @@ from leanset.scores.contract import End, Evidence, Needs, Score, checked_end, ch
 class DynUnc(Score):
     """Dynamic uncertainty: how much the label's probability swings within a few epochs (He et al. 2024).
 
-    The standard deviation in every window of consecutive epochs, averaged over windows and runs. Low, what goes by default:
-    examples that are learned for good, and those never learned at all. High: those the network keeps changing its mind on.
+    The standard deviation in each window of consecutive epochs, averaged over windows and runs. Low (removed by default):
+    examples learned for good, or never learned. High: examples on which the network keeps changing its mind.
 
     Parameters
     ----------
-    window : epochs in a window; a shorter record is one window
+    window : epochs per window; a shorter record is one window
     remove : the end of the scale that goes
 
     Examples
     --------
-    >>> from leanset.training import Dynamics
+    >>> from leanset.data import Dynamics
     >>> swings = np.array([[1.0, 0.0], [1.0, 1.0]], np.float32)
     >>> runs = (Dynamics(swings > 0.5, swings, swings, swings),)
-    >>> DynUnc().scores(Evidence(labels=np.zeros(2, dtype=int), dynamics=runs)).tolist()
+    >>> DynUnc().scores(Evidence(groups=np.zeros(2, dtype=int), dynamics=runs)).tolist()
     [0.0, 0.5]
 
     References

@@ -14,12 +14,12 @@ from leanset.scores.contract import End, Evidence, Needs, Score, checked_end, ch
 class EL2N(Score):
     """The length of the error vector, ‖p − y‖, early in training (Paul et al. 2021).
 
-    The paper takes it at epoch 10 or 20 of 200 and averages over 10 runs. Here: over all recorded runs and over the epochs
-    `first` to `last` (both counted, from 1), by default 6 to 10, where the five epochs make up for runs that are fewer
-    than ten. A shorter record is read over as many epochs at its end. Without recorded dynamics it is ‖p − y‖ of the
-    head, late rather than early evidence.
+    The paper takes it at epoch 10 or 20 of 200 and averages over 10 runs. Here it is averaged over all recorded runs and
+    over the epochs `first` to `last` (inclusive, counted from 1). The default, 6 to 10, makes up for having fewer than ten
+    runs. If the record is shorter, the same number of epochs at its end is used. Without recorded dynamics it is the norm
+    of the fitted head's error, which is late rather than early evidence.
 
-    Low, what goes by default: examples that are right early on. High: hard or mislabelled ones.
+    Low (removed by default): examples that the network gets right early. High: hard or mislabelled examples.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class EL2N(Score):
 
     Examples
     --------
-    >>> evidence = Evidence(labels=np.array([0, 0]), probability=np.array([[1.0, 0.0], [0.0, 1.0]]))
+    >>> evidence = Evidence(groups=np.array([0, 0]), errors=np.array([[0.0, 0.0], [-1.0, 1.0]]))
     >>> EL2N().scores(evidence).round(3).tolist()
     [0.0, 1.414]
 
@@ -38,7 +38,7 @@ class EL2N(Score):
     """
 
     name: ClassVar[str] = "el2n"
-    needs: ClassVar[Needs] = (("dynamics", "probability"),)
+    needs: ClassVar[Needs] = (("dynamics", "errors"),)
     hard: ClassVar[End | None] = "high"
 
     first: int = 6
@@ -49,7 +49,7 @@ class EL2N(Score):
         checked_end("EL2N", self.remove)
         checked_whole("EL2N", first=self.first, last=self.last)
         if self.first > self.last:
-            raise InputError(f"`EL2N(first={self.first}, last={self.last})` must have first <= last.")
+            raise InputError(f"`EL2N(first={self.first}, last={self.last})` must have `first` <= `last`.")
 
     def _values(self, evidence: Evidence) -> Vector:
         if not evidence.has("dynamics"):

@@ -12,16 +12,17 @@ from leanset.scores.contract import End, Evidence, Needs, Score, checked_end
 class Forgetting(Score):
     """How often an example was forgotten: correct in one epoch, wrong in the next (Toneva et al. 2019).
 
-    Averaged over training runs. An example that a run never learned counts as forgotten in every epoch, above all
-    others. Low, what goes by default: learned once and never forgotten. High: forgotten often, or never learned.
+    Averaged over training runs. An example that a run never learned counts as forgotten in every epoch, which is more
+    than any other example can reach. Low (removed by default): learned once and never forgotten. High: forgotten often,
+    or never learned.
 
     Examples
     --------
-    >>> from leanset.training import Dynamics
+    >>> from leanset.data import Dynamics
     >>> correct = np.array([[True, True, False], [True, False, False], [True, True, False]])
     >>> numbers = np.ones((3, 3), np.float32)
     >>> runs = (Dynamics(correct, numbers, numbers, numbers),)
-    >>> Forgetting().scores(Evidence(labels=np.zeros(3, dtype=int), dynamics=runs)).tolist()
+    >>> Forgetting().scores(Evidence(groups=np.zeros(3, dtype=int), dynamics=runs)).tolist()
     [0.0, 1.0, 3.0]
 
     References

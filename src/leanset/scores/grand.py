@@ -12,11 +12,11 @@ from leanset.scores.contract import End, Evidence, Needs, Score, checked_end
 class GraNd(Score):
     """The norm of the whole network's gradient on an example (Paul et al. 2021).
 
-    Low, what goes by default: examples that hardly move the network. High: hard or mislabelled ones.
+    Low (removed by default): examples that hardly move the network. High: hard or mislabelled examples.
 
     Examples
     --------
-    >>> evidence = Evidence(labels=np.zeros(3, dtype=int), gradient_norm=np.array([2.0, 1.0, 3.0]))
+    >>> evidence = Evidence(groups=np.zeros(3, dtype=int), gradient_norm=np.array([2.0, 1.0, 3.0]))
     >>> GraNd().preference(evidence, 1, np.random.default_rng(0)).tolist()
     [1, 0, 2]
 
@@ -41,15 +41,16 @@ class GraNd(Score):
 
 @dataclass(frozen=True)
 class LastLayerGraNd(Score):
-    """The norm of the head's gradient on an example, bias included: ‖p − y‖·‖(h, 1)‖.
+    """The norm of the head's gradient on an example, bias included: ‖error‖·‖(h, 1)‖.
 
-    The gradient (p − y)(h, 1)ᵀ has rank one, so its norm is the product, exactly. Low, what goes by default: examples
-    that hardly move the head. High: those it gets wrong, or with long features.
+    The gradient error·(h, 1)ᵀ has rank one, so its norm is exactly this product. The error is p − y for a softmax head.
+    Low (removed by default): examples that hardly move the head. High: examples that it gets wrong, or with large
+    features.
 
     Examples
     --------
     >>> evidence = Evidence(
-    ...     labels=np.array([0, 0]), features=np.array([[0.0], [0.0]]), probability=np.array([[1.0, 0.0], [0.5, 0.5]])
+    ...     groups=np.array([0, 0]), features=np.array([[0.0], [0.0]]), errors=np.array([[0.0, 0.0], [-0.5, 0.5]])
     ... )
     >>> LastLayerGraNd().scores(evidence).round(3).tolist()
     [0.0, 0.707]
@@ -60,7 +61,7 @@ class LastLayerGraNd(Score):
     """
 
     name: ClassVar[str] = "grand-last"
-    needs: ClassVar[Needs] = ("features", "probability")
+    needs: ClassVar[Needs] = ("features", "errors")
     hard: ClassVar[End | None] = "high"
 
     remove: End = "low"

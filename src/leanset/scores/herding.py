@@ -4,21 +4,21 @@ from typing import ClassVar
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
-from leanset.scores._classes import class_by_class, unselected_first
+from leanset.scores._groups import group_by_group, unselected_first
 from leanset.scores._products import Products
 from leanset.scores.contract import Evidence, Method, Needs
 
 
 @dataclass(frozen=True)
 class Herding(Method):
-    """Keep, in each class, the examples whose mean feature follows the mean of the class (Welling 2009).
+    """Keep the examples whose mean feature best matches the mean of their group (Welling 2009).
 
-    The k-th example kept is the one that brings the mean of the first k closest to the class mean. What goes: examples
-    that were not needed to match the mean, the last selected first.
+    Each group (class) is treated by itself. The k-th example kept brings the mean of the first k closest to the group's
+    mean. What goes: examples that were not needed to match the mean, then the selected ones, the last selected first.
 
     Examples
     --------
-    >>> evidence = Evidence(labels=np.zeros(5, dtype=int), features=np.array([[-2.0], [-1.0], [0.1], [1.0], [2.0]]))
+    >>> evidence = Evidence(groups=np.zeros(5, dtype=int), features=np.array([[-2.0], [-1.0], [0.1], [1.0], [2.0]]))
     >>> int(Herding().preference(evidence, 4, np.random.default_rng(0))[-1])  # the example nearest to the mean stays
     2
 
@@ -33,14 +33,14 @@ class Herding(Method):
     def _order(self, evidence: Evidence, count: int, rng: np.random.Generator) -> Rows:
         assert evidence.features is not None  # checked by `preference`
         features = evidence.features
-        return class_by_class(
-            evidence.labels, count, rng, lambda rows, gone: rows[_herded(features[rows], len(rows) - gone)]
+        return group_by_group(
+            evidence.groups, count, rng, lambda rows, gone: rows[_herded(features[rows], len(rows) - gone)]
         )
 
 
 def _herded(features: AnyArray, keep: int) -> Rows:
-    # Measured from the class mean, ‖μ − (Σ selected + h)/k‖ is ‖Σ selected + h‖/k, so that the best h has the least
-    # ‖h‖² + 2⟨h, Σ selected⟩; a selection adds one row of inner products to that.
+    # With features measured from the mean, ‖μ − (Σ selected + h)/k‖ is ‖Σ selected + h‖/k. So the best h has the smallest
+    # ‖h‖² + 2⟨h, Σ selected⟩, and each selection adds one row of inner products to that.
     products = Products.of(features, reads=keep)
     cost = products.squares.copy()
     selected: list[int] = []

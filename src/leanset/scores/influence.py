@@ -9,13 +9,13 @@ from leanset.scores.contract import End, Evidence, Needs, Score, checked_end
 class InfluenceScore(Score):
     """The norm of an example's own influence on the head's parameters (Koh & Liang 2017).
 
-    Each example is judged alone: influences that would cancel are not seen, which is what `leanset.prune` adds. Low, what
-    goes by default: examples whose removal hardly moves the head. High: those that move it most.
+    Each example is judged alone. Influences that cancel each other are not seen; that is what `leanset.prune` adds. Low
+    (removed by default): examples whose removal hardly moves the head. High: examples that move it most.
 
     Examples
     --------
     >>> import numpy as np
-    >>> evidence = Evidence(labels=np.zeros(3, dtype=int), influence_norm=np.array([2.0, 1.0, 3.0]))
+    >>> evidence = Evidence(groups=np.zeros(3, dtype=int), influence_norm=np.array([2.0, 1.0, 3.0]))
     >>> InfluenceScore().preference(evidence, 1, np.random.default_rng(0)).tolist()
     [1, 0, 2]
 

@@ -4,7 +4,7 @@ from typing import ClassVar
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
-from leanset.scores._classes import unselected_first
+from leanset.scores._groups import unselected_first
 from leanset.scores._products import Products
 from leanset.scores.contract import Evidence, Method, Needs
 
@@ -13,13 +13,13 @@ from leanset.scores.contract import Evidence, Method, Needs
 class KCenterGreedy(Method):
     """Keep examples that cover feature space: each next one is the farthest from those kept (Sener & Savarese 2018).
 
-    The traversal starts at the example nearest to the mean. What goes: examples with a kept one nearby, the nearest
-    first. Up to some 11,000 rows (one class) all distances are computed at once; beyond that each kept example costs
-    a pass over the features.
+    The first example kept is the one nearest to the mean. What goes: examples close to a kept one, the closest first. Up
+    to about 11,000 rows all distances are computed at once; beyond that each kept example costs a pass over the
+    features.
 
     Examples
     --------
-    >>> evidence = Evidence(labels=np.zeros(4, dtype=int), features=np.array([[0.0], [0.1], [5.0], [-4.0]]))
+    >>> evidence = Evidence(groups=np.zeros(4, dtype=int), features=np.array([[0.0], [0.1], [5.0], [-4.0]]))
     >>> KCenterGreedy().preference(evidence, 1, np.random.default_rng(0)).tolist()
     [0, 3, 2, 1]
 

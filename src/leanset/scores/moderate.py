@@ -10,14 +10,14 @@ from leanset.scores.contract import End, Evidence, Needs, Score, checked_end
 
 @dataclass(frozen=True)
 class Moderate(Score):
-    """How far an example's distance to its class centre is from the class's median distance (Xia et al. 2023).
+    """How far an example's distance to the centre of its group is from the group's median distance (Xia et al. 2023).
 
-    High, what goes by default: both the most typical examples and the outliers. Low: examples of middling distance.
-    Centres and medians are taken class by class, whatever the evidence holds.
+    Centres and medians are computed for each group (class) by itself. High (removed by default): the most typical
+    examples and the outliers. Low: examples at an average distance.
 
     Examples
     --------
-    >>> evidence = Evidence(labels=np.zeros(5, dtype=int), features=np.array([[-4.0], [-1.0], [0.0], [1.0], [4.0]]))
+    >>> evidence = Evidence(groups=np.zeros(5, dtype=int), features=np.array([[-4.0], [-1.0], [0.0], [1.0], [4.0]]))
     >>> Moderate().scores(evidence).tolist()
     [3.0, 0.0, 1.0, 0.0, 3.0]
 
@@ -38,8 +38,8 @@ class Moderate(Score):
     def _values(self, evidence: Evidence) -> Vector:
         assert evidence.features is not None  # checked by `scores`
         values = np.empty(len(evidence))
-        for c in np.unique(evidence.labels):
-            rows = np.flatnonzero(evidence.labels == c)
+        for group in np.unique(evidence.groups):
+            rows = np.flatnonzero(evidence.groups == group)
             distance = np.sqrt(squared_lengths(centred(evidence.features[rows])))
             values[rows] = np.abs(distance - np.median(distance))
         return values

@@ -37,7 +37,7 @@ METHODS: dict[str, type[Method]] = {
 
 
 def method_named(name: str) -> Method:
-    """Return the method of that name with its default options.
+    """Return the method with this name, with default options.
 
     Examples
     --------

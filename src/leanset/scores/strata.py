@@ -1,18 +1,18 @@
-"""Strata of difficulty, and how a budget is shared out over them (Zheng et al. 2023)."""
+"""Strata of difficulty, and how a budget is divided among them (Zheng et al. 2023)."""
 
 import numpy as np
 
 from leanset._arrays import Rows, Vector, rank_within, rounded_shares
 from leanset.scores.contract import ascending
 
-# About the hard cut-offs that the paper tuned for CIFAR-10 with AUM, joined by straight lines; harder data was given more
-# (CIFAR-100 up to half of all examples at 90 % removed).
+# About the cut-offs that the paper tuned for CIFAR-10 with AUM, with straight lines in between. Harder data had larger
+# ones: CIFAR-100 up to half of all examples at 90 % removed.
 _REMOVED = (0.5, 0.7, 0.8, 0.9)
 _CUT = (0.0, 0.1, 0.1, 0.3)
 
 
 def published_cut(removed: float) -> float:
-    """Return the share of hardest examples to drop when a share is removed: none up to a half, 0.3 from 90 % on.
+    """Return the share of hardest examples to drop when the share `removed` goes: 0 up to 50 %, 0.3 from 90 % on.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def published_cut(removed: float) -> float:
 
 
 def stratum_budgets(sizes: Rows, budget: int) -> Rows:
-    """Share a budget out evenly over strata, the smallest first; none gets more than it has.
+    """Divide a budget evenly among strata, the smallest first. No stratum gets more than its size.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def stratum_budgets(sizes: Rows, budget: int) -> Rows:
 
 
 def stratum_of(difficulty: Vector, strata: int) -> Rows:
-    """Cut the range of the difficulties into strata of equal width; 0 holds the easiest.
+    """Return each row's stratum. Strata have equal width in difficulty; stratum 0 is the easiest.
 
     Examples
     --------
@@ -54,15 +54,15 @@ def stratum_of(difficulty: Vector, strata: int) -> Rows:
 def covering_order(
     difficulty: Vector, count: int, cut: float, strata: int, rng: np.random.Generator, evenness: float = 1.0
 ) -> tuple[Rows, Rows]:
-    """Return all rows, the first to go first, and their strata: the first `count` leave the rest covered.
+    """Return all rows, the first to go first, and their strata. The rows left after `count` cover the strata.
 
     Parameters
     ----------
     difficulty : (n,) more is harder
     count : how many will go
-    cut : share of hardest rows that go first, never more than `count`; they form a last stratum of their own
-    strata : number of strata of the others, out of which rows go at random
-    evenness : how what stays is shared out over the strata: 1 evenly, 0 in proportion to their sizes
+    cut : share of hardest rows that go first, never more than `count`; they form an extra, last stratum
+    strata : number of strata for the other rows; within a stratum, rows go at random
+    evenness : how the rows that stay are divided among the strata: 1 evenly, 0 in proportion to their sizes
 
     Examples
     --------
@@ -78,7 +78,7 @@ def covering_order(
     sizes, keep = np.bincount(stratum[rest], minlength=strata), n - count
     budgets = stratum_budgets(sizes, keep)
     if evenness < 1:
-        # Between two shares that both fit, and that both sum to `keep`, so this one does too.
+        # A mix of two divisions that both fit and both sum to `keep`, so it does too.
         proportional = sizes * (keep / max(len(rest), 1))
         budgets = rounded_shares(evenness * budgets + (1 - evenness) * proportional, keep)
     shuffled = rng.permutation(rest)

@@ -4,11 +4,11 @@ from leanset._arrays import Mask, Matrix, Rows
 
 
 def confident_disagreement(probability: Matrix, labels: Rows) -> Mask:
-    """Return which examples a network confidently takes for another class than their label says.
+    """Return which examples a network confidently assigns to another class than their label.
 
-    It is confident of a class where its probability is at least the mean probability that it gives that class on the
-    examples labelled so; of several such classes, the most probable counts (confident learning, Northcutt et al. 2021).
-    The share of such examples is an estimate of the share of wrong labels, on top of what is merely hard.
+    The network is confident of a class if its probability is at least the mean probability of that class over the
+    examples with that label. If there are several such classes, the most probable one counts (confident learning,
+    Northcutt et al. 2021). The share of such examples estimates the share of wrong labels; hard examples can add to it.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ def confident_disagreement(probability: Matrix, labels: Rows) -> Mask:
     rows, classes = np.arange(len(labels)), probability.shape[1]
     members = np.bincount(labels, minlength=classes)
     own = np.bincount(labels, weights=probability[rows, labels], minlength=classes)
-    # A class without examples has no threshold, and nobody is taken for it.
+    # A class without examples has no threshold, so no example is assigned to it.
     threshold = np.where(members > 0, own / np.maximum(members, 1), np.inf)
     confident = np.where(probability >= threshold, probability, -np.inf)
-    taken_for = confident.argmax(axis=1)
-    return np.asarray(np.isfinite(confident.max(axis=1)) & (taken_for != labels))
+    assigned = confident.argmax(axis=1)
+    return np.asarray(np.isfinite(confident.max(axis=1)) & (assigned != labels))

@@ -1,7 +1,22 @@
 from leanset.solve.adaptive import AdaptiveAnnealing
-from leanset.solve.driver import Solver, solve
+from leanset.solve.driver import Progress, Solver, solve
 from leanset.solve.exhaustive import Exhaustive
-from leanset.solve.growth import grow
+from leanset.solve.largest_set import largest_set
 from leanset.solve.simulated import SimulatedAnnealing
 
-__all__ = ["AdaptiveAnnealing", "Exhaustive", "SimulatedAnnealing", "Solver", "grow", "solve"]
+SOLVERS: dict[str, type[Solver]] = {  # by the names that the command line knows them by
+    "adaptive": AdaptiveAnnealing,
+    "annealing": SimulatedAnnealing,
+    "exhaustive": Exhaustive,
+}
+
+__all__ = [
+    "SOLVERS",
+    "AdaptiveAnnealing",
+    "Exhaustive",
+    "Progress",
+    "SimulatedAnnealing",
+    "Solver",
+    "largest_set",
+    "solve",
+]

@@ -18,9 +18,9 @@ from leanset._arrays import Vector
 from leanset._errors import InputError
 from leanset._rng import stream
 from leanset._threads import available_threads
-from leanset.problem import PruneProblem
-from leanset.solve.driver import Attempt, Progress, Solver, check_positive
-from leanset.solve.levels import Level, Walk, walk
+from leanset.problem import BestSetProblem, Removal
+from leanset.solve.annealing import Level, anneal
+from leanset.solve.driver import Progress, Solver, check_positive
 
 _LEVELS = 32
 _COLD = 5e-5  # end of the slow cooling, as a share of the temperature at which a random set would be in equilibrium
@@ -65,18 +65,23 @@ class AdaptiveAnnealing(Solver):
         waves = -(-self.chains // available_threads())
         return waves * self._proposals(rows) * seconds_per_move
 
-    def lighter(self, share: float) -> "AdaptiveAnnealing":
-        """Return a solver with `share` of this one's effort."""
+    def with_effort(self, share: float) -> "AdaptiveAnnealing":
+        """Return a solver with `share` times this one's effort."""
         return dataclasses.replace(self, effort=share * self.effort)
 
-    def search(self, problem: PruneProblem, seed: int, progress: Progress) -> Attempt:
+    @property
+    def depends_on_speed(self) -> bool:
+        """Whether the clock decides when it stops."""
+        return self.seconds is not None
+
+    def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
         """Anneal every chain and keep the best."""
-        planned = self._proposals(len(problem.labels))
+        planned = self._proposals(len(problem.groups))
         seconds = None if self.seconds is None else self.effort * self.seconds
         lengths = np.einsum("ij,ij->i", problem.vectors, problem.vectors, dtype=np.float64)
         stop, done = threading.Event(), np.zeros(self.chains)
 
-        def run(chain: int) -> Walk:
+        def run(chain: int) -> Removal:
             rng = stream(seed, "adaptive annealing", chain)
 
             def report(count: int) -> None:
@@ -84,21 +89,21 @@ class AdaptiveAnnealing(Solver):
                 progress(min(1.0, done.sum() / (planned * self.chains)))
 
             levels = _schedule(problem, lengths, planned)
-            return walk(problem, levels, rng, seconds=seconds, report=report, stopped=stop.is_set)
+            return anneal(problem, levels, rng, seconds=seconds, report=report, stopped=stop.is_set)
 
         with ThreadPoolExecutor(min(self.chains, available_threads())) as pool:
             try:
-                walks = list(pool.map(run, range(self.chains)))
+                ends = list(pool.map(run, range(self.chains)))
             finally:
                 stop.set()  # on Ctrl-C the chains notice within one slice
-        best = min(walks, key=lambda end: end.norm)
-        return Attempt(best.removed, best.outcome, sum(end.proposals for end in walks))
+        best = min(ends, key=lambda end: end.norm)
+        return dataclasses.replace(best, proposals=sum(end.proposals for end in ends))
 
     def _proposals(self, rows: int) -> int:
         return max(1, int(self.effort * (self.proposals or min(25_600_000, 3_200 * rows))))
 
 
-def _schedule(problem: PruneProblem, lengths: Vector, proposals: int) -> list[Level]:
+def _schedule(problem: BestSetProblem, lengths: Vector, proposals: int) -> list[Level]:
     k, p = problem.vectors.shape
     rate = problem.removed.mean()
     random_energy = float(rate * (1 - rate) * lengths.sum())

@@ -7,8 +7,8 @@ import numpy as np
 
 from leanset._arrays import mask_of
 from leanset._errors import InputError
-from leanset.problem import Outcome, PruneProblem
-from leanset.solve.driver import Attempt, Progress, Solver
+from leanset.problem import BestSetProblem, Outcome, Removal
+from leanset.solve.driver import Progress, Solver
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Exhaustive(Solver):
 
     most_subsets: int = 1_000_000
 
-    def search(self, problem: PruneProblem, seed: int, progress: Progress) -> Attempt:
+    def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
         """Enumerate."""
         visits = self._visits(problem)
         if visits > self.most_subsets:
@@ -38,18 +38,18 @@ class Exhaustive(Solver):
         size = len(problem.removed)
         masks = (mask_of(np.array(rows, dtype=np.int64), size) for rows in _subsets(problem))
         best = min(filter(problem.feasible, masks), key=problem.norm)
-        return Attempt(best, Outcome.optimal, visits)
+        return Removal(best, Outcome.optimal, proposals=visits)
 
-    def _visits(self, problem: PruneProblem) -> int:
-        sizes = np.bincount(problem.groups)
+    def _visits(self, problem: BestSetProblem) -> int:
+        sizes = np.bincount(problem.exchange_cells)
         return math.prod(
             math.comb(int(n), int(m)) for n, m in zip(sizes, problem.cell_counts(problem.removed), strict=True)
         )
 
 
-def _subsets(problem: PruneProblem) -> Iterator[list[int]]:
+def _subsets(problem: BestSetProblem) -> Iterator[list[int]]:
     quotas = problem.cell_counts(problem.removed)
-    members = [np.flatnonzero(problem.groups == cell).tolist() for cell in range(len(quotas))]
+    members = [np.flatnonzero(problem.exchange_cells == cell).tolist() for cell in range(len(quotas))]
     choices = [itertools.combinations(rows, int(quota)) for rows, quota in zip(members, quotas, strict=True)]
     for parts in itertools.product(*choices):
         yield list(itertools.chain(*parts))

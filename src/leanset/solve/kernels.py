@@ -58,20 +58,20 @@ def exchange_gain(vectors, total, leaves, enters):  # type: ignore[no-untyped-de
 
 @numba.njit(fastmath=True, cache=True, nogil=True)
 def anneal(  # type: ignore[no-untyped-def]
-    vectors, labels, removed, total, movers, groups, order, position, segment, start, middle, end, spare, quiet_share,
+    vectors, groups, removed, total, movers, cells, order, position, segment, start, middle, end, spare, quiet_share,
     proposals, temperature, best, energies, state,
 ):  # fmt: skip
     """Metropolis exchanges at one temperature; changes `removed`, `total`, the segment arrays and `spare` in place.
 
-    A mover is drawn from `movers`; its partner, in the opposite state, from the quiet rows of its class group with
-    probability `quiet_share`, else from the movers of that group. Segment 2g holds the movers of group g, 2g+1 its
-    quiet rows. `spare[c]` is how many more examples class c may lose. `energies` holds the current and the best squared
+    A mover is drawn from `movers`; its partner, in the opposite state, from the quiet rows of its cell with
+    probability `quiet_share`, else from the movers of that cell. Segment 2g holds the movers of cell g, 2g+1 its
+    quiet rows. `spare[c]` is how many more examples group c may lose. `energies` holds the current and the best squared
     norm; `best`, unless it is empty, the set that had it. Returns the number of accepted exchanges.
     """
     accepted = 0
     for _ in range(proposals):
         i = movers[_below(state, len(movers))]
-        s = 2 * groups[i]
+        s = 2 * cells[i]
         if _uniform(state) < quiet_share:
             s += 1
         if removed[i]:
@@ -85,14 +85,14 @@ def anneal(  # type: ignore[no-untyped-def]
             leaves, enters = i, j
         else:
             leaves, enters = j, i
-        if labels[leaves] != labels[enters] and spare[labels[enters]] <= 0:
+        if groups[leaves] != groups[enters] and spare[groups[enters]] <= 0:
             continue
         gain = exchange_gain(vectors, total, leaves, enters)
         if gain <= 0.0 or _uniform(state) < np.exp(-gain / temperature):
             for q in range(vectors.shape[1]):
                 total[q] += vectors[enters, q] - vectors[leaves, q]
-            spare[labels[leaves]] += 1
-            spare[labels[enters]] -= 1
+            spare[groups[leaves]] += 1
+            spare[groups[enters]] -= 1
             _flip(leaves, removed, order, position, segment, middle)
             _flip(enters, removed, order, position, segment, middle)
             energies[0] += gain
@@ -105,7 +105,7 @@ def anneal(  # type: ignore[no-untyped-def]
 
 
 @numba.njit(fastmath=True, cache=True, nogil=True)
-def grow_set(vectors, labels, removed, total, bound, spare, proposals, temperature, state):  # type: ignore[no-untyped-def]
+def grow_set(vectors, groups, removed, total, bound, spare, proposals, temperature, state):  # type: ignore[no-untyped-def]
     """Metropolis moves that maximise the number removed while ‖total‖ ≤ bound; changes its arrays in place.
 
     A move flips one row or, every other time, two: pairs get across the gaps that the bound leaves between sets. A
@@ -122,9 +122,9 @@ def grow_set(vectors, labels, removed, total, bound, spare, proposals, temperatu
         shrinks = -(sign_i + sign_j)
         if shrinks > 0 and _uniform(state) >= np.exp(-shrinks / temperature):
             continue
-        spare[labels[i]] -= sign_i
-        spare[labels[j]] -= sign_j
-        allowed = spare[labels[i]] >= 0 and spare[labels[j]] >= 0
+        spare[groups[i]] -= sign_i
+        spare[groups[j]] -= sign_j
+        allowed = spare[groups[i]] >= 0 and spare[groups[j]] >= 0
         if allowed:
             square = 0.0
             for q in range(vectors.shape[1]):
@@ -132,8 +132,8 @@ def grow_set(vectors, labels, removed, total, bound, spare, proposals, temperatu
                 square += moved * moved
             allowed = square <= bound * bound
         if not allowed:
-            spare[labels[i]] += sign_i
-            spare[labels[j]] += sign_j
+            spare[groups[i]] += sign_i
+            spare[groups[j]] += sign_j
             continue
         for q in range(vectors.shape[1]):
             total[q] += sign_i * vectors[i, q] + sign_j * vectors[j, q]

@@ -1,13 +1,15 @@
 import dataclasses
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from leanset._errors import InputError
 from leanset._rng import stream
-from leanset.problem import PruneProblem
-from leanset.solve.driver import Attempt, Progress, Solver, check_positive
-from leanset.solve.levels import Level, walk
+from leanset.problem import BestSetProblem, LargestSetProblem, Removal
+from leanset.solve.annealing import Level, anneal
+from leanset.solve.driver import Progress, Solver, check_positive
+from leanset.solve.largest_set import largest_set
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class SimulatedAnnealing(Solver):
     cold: float = 1e-6
     levels: int = 50
     seconds: float | None = None
+    finds_largest: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_positive("SimulatedAnnealing", proposals=self.proposals, seconds=self.seconds, levels=self.levels)
@@ -43,14 +46,19 @@ class SimulatedAnnealing(Solver):
         """Return the time budget, or the proposals' time."""
         return self.proposals * seconds_per_move if self.seconds is None else self.seconds
 
-    def lighter(self, share: float) -> "SimulatedAnnealing":
-        """Return a solver with `share` of the proposals and seconds."""
+    def with_effort(self, share: float) -> "SimulatedAnnealing":
+        """Return a solver with `share` times the proposals and seconds."""
         seconds = None if self.seconds is None else share * self.seconds
         return dataclasses.replace(self, proposals=max(1, int(share * self.proposals)), seconds=seconds)
 
-    def search(self, problem: PruneProblem, seed: int, progress: Progress) -> Attempt:
+    @property
+    def depends_on_speed(self) -> bool:
+        """Whether the clock decides when it stops."""
+        return self.seconds is not None
+
+    def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
         """Anneal."""
-        everyone = np.arange(len(problem.labels))
+        everyone = np.arange(len(problem.groups))
         energy = problem.norm(problem.removed) ** 2 or 1.0
         per_level = -(-self.proposals // self.levels)
         levels = [
@@ -62,5 +70,10 @@ class SimulatedAnnealing(Solver):
             progress(min(1.0, count / self.proposals))
 
         rng = stream(seed, "simulated annealing")
-        end = walk(problem, levels, rng, seconds=self.seconds, report=report, stopped=lambda: False)
-        return Attempt(end.removed, end.outcome, end.proposals)
+        return anneal(problem, levels, rng, seconds=self.seconds, report=report, stopped=lambda: False)
+
+    def largest(self, problem: LargestSetProblem, seed: int, progress: Progress) -> Removal:
+        """Anneal on the number of removed rows."""
+        return largest_set(
+            problem, proposals=self.proposals, levels=self.levels, seconds=self.seconds, seed=seed, progress=progress
+        )

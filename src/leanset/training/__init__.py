@@ -1,3 +1,57 @@
-from leanset.training.dynamics import Dynamics
+"""Training networks: recipes, a zoo of models, one plain loop, and the folder of a trained network. Needs torch."""
 
-__all__ = ["Dynamics"]
+from leanset._errors import missing_extra
+
+try:
+    from leanset.training.devices import channels_last, fabric_for, torch_threads
+except ModuleNotFoundError as error:
+    if error.name not in ("torch", "lightning_fabric"):
+        raise
+    raise missing_extra("Training a network", "torch") from None
+
+from leanset.data import Dynamics
+from leanset.training.batches import Batch, Batches, ImageBatches, PixelScale, steps_of
+from leanset.training.checkpoint import load_weights, read_checkpoint
+from leanset.training.datasets import DatasetBatches
+from leanset.training.folder import EARLY, HEAD, NetworkFolder
+from leanset.training.gradients import gradient_norms
+from leanset.training.history import EpochLog
+from leanset.training.loop import Quality, Training, predicted, quality, train
+from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
+from leanset.training.recipe import PRESETS, Recipe, preset
+from leanset.training.recorder import Recorder
+
+__all__ = [
+    "CONVNETS",
+    "EARLY",
+    "HEAD",
+    "MODELS",
+    "PRESETS",
+    "Batch",
+    "Batches",
+    "ConvNetDesign",
+    "DatasetBatches",
+    "Dynamics",
+    "EpochLog",
+    "ImageBatches",
+    "NetworkFolder",
+    "PixelScale",
+    "Quality",
+    "Recipe",
+    "Recorder",
+    "Training",
+    "build_model",
+    "channels_last",
+    "fabric_for",
+    "gradient_norms",
+    "has_stems",
+    "is_normalised",
+    "load_weights",
+    "predicted",
+    "preset",
+    "quality",
+    "read_checkpoint",
+    "steps_of",
+    "torch_threads",
+    "train",
+]

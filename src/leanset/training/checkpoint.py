@@ -1,4 +1,4 @@
-"""Reading weights from files that may come from strangers: tensors and plain values only, never code."""
+"""Reading weights from untrusted files: only tensors and plain values are loaded, never code."""
 
 import os
 import pickle
@@ -17,7 +17,7 @@ _PREFIXES = ("module.", "_orig_mod.", "model.", "_forward_module.")  # DDP, torc
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read a dict of tensors and plain values; a file that would run code is refused.
+    """Read a dict of tensors and plain values. A file that would run code is refused.
 
     Examples
     --------
@@ -30,14 +30,14 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the pickle protocol; what cannot be read is said below
+            warnings.simplefilter("ignore")  # about the pickle protocol; unreadable files are reported below
             content = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise InputError(f"{path}: no such checkpoint.") from None
-    except Exception as error:  # a stranger's bytes make the unpickler fail in every way there is
+    except Exception as error:  # untrusted bytes can make the unpickler fail in any way
         if isinstance(error, pickle.UnpicklingError) and re.search("weights_only|Unsupported|GLOBAL", str(error)):
             raise InputError(
-                f"{path}: holds more than weights and was not loaded, because loading it could run code. Save "
+                f"{path}: holds more than weights. It was not loaded, because that could run code. Save "
                 "`model.state_dict()` instead of the model."
             ) from None
         reason = (str(error).splitlines() or [""])[0] or type(error).__name__
@@ -48,7 +48,7 @@ def read_checkpoint(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def weights_in(content: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Return the state dict in a checkpoint, however it is wrapped, with the prefixes of wrappers taken off."""
+    """Return the state dict in a checkpoint, unwrapped and without the prefixes that wrappers add to names."""
     for name in _WRAPPERS:
         inner = content.get(name)
         if isinstance(inner, Mapping) and inner and all(isinstance(value, Tensor) for value in inner.values()):
@@ -62,12 +62,12 @@ def weights_in(content: Mapping[str, Any]) -> dict[str, Tensor]:
 
 
 def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
-    """Load a checkpoint into a network; all weights must be there and fit.
+    """Load a checkpoint into a network. It must have all weights, in the right shapes.
 
     Parameters
     ----------
-    model : takes the weights
-    path : a file written with `torch.save`, by leanset or by anybody else
+    model : receives the weights
+    path : a file written with `torch.save`, by leanset or by other code
     """
     weights, wanted = weights_in(read_checkpoint(path)), model.state_dict()
     missing = sorted(wanted.keys() - weights.keys())
@@ -77,7 +77,7 @@ def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
         for key in sorted(wanted.keys() & weights.keys())
         if weights[key].shape != wanted[key].shape
     ]
-    problems = [*_listed("lacks", missing), *_listed("has the unknown", surplus), *wrong[:3]]
+    problems = [*_listed("lacks", missing), *_listed("has unknown", surplus), *wrong[:3]]
     if problems:
         raise InputError(f"{path}: does not fit this network: it {'; '.join(problems)}.")
     model.load_state_dict(weights)

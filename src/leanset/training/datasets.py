@@ -15,32 +15,32 @@ _LABELS = ("label", "labels", "fine_label", "target", "targets", "y")
 
 
 class DatasetBatches:
-    """Batches from any map-style torch data set; augmentation is the data set's own affair.
+    """Batches from any map-style torch data set. Augmentation is left to the data set.
 
     Parameters
     ----------
     dataset : items are (input, label) or dicts with such entries
-    workers : processes that load items; 0 loads them here
+    workers : processes that load items; 0 loads them in this process
     """
 
     def __init__(self, dataset: Any, workers: int = 0) -> None:
         if not (hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__")):
             raise InputError(
-                f"the data set must be map-style, with `__len__` and `__getitem__`; got {type(dataset).__name__}."
+                f"`dataset` must be map-style, with `__len__` and `__getitem__`; got {type(dataset).__name__}."
             )
         if len(dataset) == 0:
-            raise InputError("the data set is empty.")
+            raise InputError("`dataset` is empty.")
         self.dataset, self.workers = dataset, workers
 
     def __len__(self) -> int:
         return len(self.dataset)
 
     def training(self, steps: Iterable[Rows], recipe: Recipe, device: torch.device, seed: int) -> Iterator[Batch]:
-        """Yield batches of the given places; with workers, their random numbers follow the seed."""
+        """Yield one batch for each array of places. The seed fixes the random numbers of the workers."""
         return self._batches(steps, device, torch.Generator().manual_seed(seed))
 
     def plain(self, steps: Iterable[Rows], device: torch.device) -> Iterator[Batch]:
-        """Yield batches of the given places."""
+        """Yield one batch for each array of places."""
         return self._batches(steps, device, None)
 
     def _batches(
@@ -59,7 +59,7 @@ class DatasetBatches:
                 raise
             reason = str(error).splitlines()[0]
             raise InputError(
-                f"the data set's items cannot be put into a batch; transform them to tensors: {reason}"
+                f"the items of `dataset` cannot be put into a batch; transform them to tensors: {reason}"
             ) from None
 
 
@@ -70,7 +70,7 @@ def _parts(item: Any) -> tuple[Tensor, Tensor]:
         if isinstance(inputs, Tensor) and isinstance(labels, Tensor):
             return inputs, labels
         raise InputError(
-            f"the data set's items have {', '.join(map(repr, item))}; leanset looks for an input under {', '.join(_INPUTS)} "
+            f"the items of `dataset` have {', '.join(map(repr, item))}; leanset looks for an input under {', '.join(_INPUTS)} "
             f"and a label under {', '.join(_LABELS)}."
         )
     if (
@@ -80,12 +80,12 @@ def _parts(item: Any) -> tuple[Tensor, Tensor]:
         and isinstance(item[1], Tensor)
     ):
         return item[0], item[1]
-    raise InputError(f"the data set's items must be (input, label) pairs or dicts; got {type(item).__name__}.")
+    raise InputError(f"the items of `dataset` must be (input, label) pairs or dicts; got {type(item).__name__}.")
 
 
 def _codes(labels: Tensor) -> Tensor:
     if labels.ndim != 1 or labels.is_floating_point() or labels.is_complex():
         raise InputError(
-            f"labels must be one integer an item; got {labels.dtype} of shape {tuple(labels.shape)} a batch."
+            f"labels must be one integer per item; got a batch of {labels.dtype} with shape {tuple(labels.shape)}."
         )
     return labels.long()

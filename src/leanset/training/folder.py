@@ -1,4 +1,4 @@
-"""The folder of one trained network: its settings, its weights, and what is needed to go on after an interruption."""
+"""The folder of one trained network: settings, weights, and what is needed to continue after an interruption."""
 
 import io
 import shutil
@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from leanset._errors import InputError, RunFolderError
+from leanset.data import Dynamics
 from leanset.runs import Folder, in_words
 from leanset.training.checkpoint import load_weights, read_checkpoint
-from leanset.training.dynamics import Dynamics
 from leanset.training.history import EpochLog, history_csv, history_from_csv
 from leanset.training.recorder import Epoch
 
@@ -21,22 +21,22 @@ EPOCHS, HEAD, RUN = "epochs", "head", "run-"
 
 
 class Stateful(Protocol):
-    """Whatever has a state to keep."""
+    """An object with a state that can be saved and restored."""
 
     def state_dict(self) -> dict[str, Any]:
         """Return the state."""
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take a state back."""
+        """Restore a state."""
 
 
 class NetworkFolder(Folder):
-    """Checkpoints while a network is trained, and its files when it is finished."""
+    """Checkpoints during training, and the final files afterwards."""
 
     def open(self, identity: dict[str, Any], *, replace: bool = False) -> None:
-        """Take the folder for a training with these settings; one with others is refused or replaced.
+        """Prepare the folder for a training with these settings. A network with other settings is refused or replaced.
 
-        Only what this class wrote is ever removed, and only a new, an empty or its own folder is taken.
+        Only a new, empty or own folder is used, and only files that this class wrote are ever removed.
         """
         if not self.has(TRAINING):
             if self.path.is_dir() and any(self.path.iterdir()):
@@ -46,7 +46,7 @@ class NetworkFolder(Folder):
             self.write_json(TRAINING, identity)
             return
         if not (self.has(WEIGHTS) or self.has(LAST) or (self.path / HEAD).is_dir()):
-            self.write_json(TRAINING, identity)  # nothing came of what was to be trained here
+            self.write_json(TRAINING, identity)  # an earlier training stopped before it saved anything
             return
         known = self.read_json(TRAINING)
         changed = sorted(key for key in known.keys() | identity.keys() if known.get(key) != identity.get(key))
@@ -54,8 +54,8 @@ class NetworkFolder(Folder):
             return
         if not replace:
             raise RunFolderError(
-                f"{self.path}: holds a network with other {in_words(changed)}; choose another output "
-                "folder, or have it replaced (`leanset prune --retrain`, `leanset train --overwrite`, `overwrite=True`)."
+                f"{self.path}: holds a network with other {in_words(changed)}; choose another output folder, or replace "
+                "the network: `retrain=True` when pruning, `overwrite=True` when training."
             )
         self._clear()
         self.write_json(TRAINING, identity)
@@ -63,16 +63,23 @@ class NetworkFolder(Folder):
     def _clear(self) -> None:
         for folder in (self.path / EPOCHS, self.path / HEAD, *self.path.glob(f"{RUN}*")):
             shutil.rmtree(folder, ignore_errors=True)
-        for name in (WEIGHTS, EARLY, LAST, DYNAMICS, HISTORY, TRAINING):  # what says whose folder it is goes last
+        for name in (
+            WEIGHTS,
+            EARLY,
+            LAST,
+            DYNAMICS,
+            HISTORY,
+            TRAINING,
+        ):  # the file that marks the folder as ours goes last
             (self.path / name).unlink(missing_ok=True)
 
     def further(self, nth: int) -> "NetworkFolder":
-        """Return the folder of the nth run of several; the first is this one."""
+        """Return the folder of the nth of several runs; the first one is this folder."""
         return self if nth == 0 else NetworkFolder(self.path / f"{RUN}{nth}")
 
     @property
     def is_finished(self) -> bool:
-        """Whether the final weights are there (they are written last)."""
+        """Whether the final weights exist. They are written last."""
         return self.has(WEIGHTS)
 
     def keep_epoch(
@@ -83,7 +90,7 @@ class NetworkFolder(Folder):
         history: list[EpochLog],
         pages: list[Epoch],
     ) -> None:
-        """Keep all that the next epoch needs; `precision` is the state of mixed precision, empty without it."""
+        """Save what the next epoch needs. `precision` holds the state of mixed precision, if it is used."""
         if pages:
             self.write_arrays(f"{EPOCHS}/{len(history):04d}.npz", **pages[-1])
         logs = [asdict(log) for log in history]
@@ -91,13 +98,13 @@ class NetworkFolder(Folder):
         self._write_tensors(LAST, state | {"precision": precision.state_dict()})
 
     def keep_early(self, model: nn.Module) -> None:
-        """Keep the weights of an early epoch, which some scores are taken at."""
+        """Save the weights of an early epoch, which some scores need."""
         self._write_tensors(EARLY, {"weights": model.state_dict()})
 
     def resume(
         self, model: nn.Module, optimizer: torch.optim.Optimizer, precision: Stateful
     ) -> tuple[list[EpochLog], list[Epoch]]:
-        """Load the last finished epoch into model and optimizer; empty lists if there is none."""
+        """Load the last finished epoch into model and optimizer. Returns empty lists if there is none."""
         if not self.has(LAST):
             return [], []
         state = read_checkpoint(self.path / LAST)
@@ -114,7 +121,7 @@ class NetworkFolder(Folder):
     def finish(
         self, model: nn.Module, history: tuple[EpochLog, ...], dynamics: Dynamics | None, about: dict[str, Any]
     ) -> None:
-        """Write the final files, the weights last as the mark of a finished training, and drop the checkpoints."""
+        """Write the final files and remove the checkpoints. The weights come last: they mark a finished training."""
         self.write_text(HISTORY, history_csv(history))
         if dynamics is not None:
             self.write_arrays(DYNAMICS, **{name: getattr(dynamics, name) for name in Dynamics.names()})
@@ -123,7 +130,7 @@ class NetworkFolder(Folder):
         shutil.rmtree(self.path / EPOCHS, ignore_errors=True)
 
     def load(self, model: nn.Module) -> tuple[Dynamics | None, tuple[EpochLog, ...]]:
-        """Load a finished network's weights; return its dynamics, if they were recorded, and its history."""
+        """Load the weights of a finished network. Returns its dynamics, if recorded, and its history."""
         load_weights(model, self.path / WEIGHTS)
         dynamics = Dynamics(**self.read_arrays(DYNAMICS)) if self.has(DYNAMICS) else None
         return dynamics, history_from_csv(self.read_text(HISTORY))

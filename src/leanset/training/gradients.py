@@ -11,8 +11,8 @@ from leanset._progress import Advance
 from leanset.training.batches import Batches, steps_of
 from leanset.training.outputs import as_used, logits_of
 
-# Numbers that the gradients of one batch may take. On a CPU few of them stay in its caches: with ResNet-18, 24 examples at
-# a time take three times as long as 4. A GPU wants large batches.
+# How many numbers the gradients of one batch may have. On a CPU a small batch stays in the caches: with ResNet-18, a batch
+# of 24 takes three times as long as batches of 4. A GPU needs large batches.
 _GRADIENT_NUMBERS = {"cpu": 2**25}
 _GRADIENT_NUMBERS_ELSEWHERE = 2**28
 
@@ -25,13 +25,13 @@ def gradient_norms(
     batch_size: int | None = None,
     advance: Advance = lambda share: None,
 ) -> Vector:
-    """Return ‖∇ loss_i‖₂ over all weights for every example, normalisation layers using their running statistics.
+    """Return ‖∇ loss_i‖₂ over all weights for every example. Normalisation layers use their running statistics.
 
     Parameters
     ----------
-    model, data, device : the network, its inputs, and where it lives
-    batch_size : examples whose gradients are held at one time; if None, chosen by the size of the network, 64 at most
-    advance : told of progress
+    model, data, device : the network, its inputs, and its device
+    batch_size : number of gradients held in memory at a time; None chooses by the size of the network, at most 64
+    advance : called with the share that is done
     """
     weights = {name: weight.detach() for name, weight in model.named_parameters() if weight.requires_grad}
     fixed = {

@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class EpochLog:
-    """Mean loss and share of correct answers in one epoch, on the augmented examples as they were trained on."""
+    """Mean loss and accuracy of one epoch, measured on the augmented examples during training."""
 
     epoch: int
     loss: float
@@ -11,7 +11,7 @@ class EpochLog:
 
 
 def history_csv(history: tuple[EpochLog, ...]) -> str:
-    r"""Write the epochs as CSV.
+    r"""Return the epochs as CSV.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """One plain training loop.
 
-The order of the examples and their augmentation in epoch k follow from the seed and k alone, so a run that was
-interrupted goes on from its last finished epoch as if nothing had happened.
+The order of the examples in epoch k and their augmentation depend only on the seed and k. So an interrupted run
+continues from its last finished epoch and ends with the same network as an uninterrupted one.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ from leanset._arrays import Rows
 from leanset._errors import DivergenceError
 from leanset._progress import Advance, Reporter, Silent, part_of
 from leanset._rng import stream
+from leanset.data import Dynamics
 from leanset.training.batches import Batch, Batches, steps_of
 from leanset.training.devices import channels_last, torch_threads
-from leanset.training.dynamics import Dynamics
 from leanset.training.folder import NetworkFolder
 from leanset.training.history import EpochLog
 from leanset.training.outputs import as_used, logits_of
@@ -29,7 +29,7 @@ from leanset.training.recorder import Epoch, Recorder, joined
 
 @dataclass(frozen=True)
 class Training:
-    """A trained network (on its device) and what was noted on the way."""
+    """A trained network (on its device), its history, and its dynamics if they were recorded."""
 
     model: nn.Module
     history: tuple[EpochLog, ...]
@@ -52,15 +52,15 @@ def train(
 
     Parameters
     ----------
-    model : the network; trained from the weights it has
+    model : the network; training starts from its current weights
     data : its inputs
-    recipe : how
-    fabric : where (see `leanset.training.devices.fabric_for`)
-    seed : of order and augmentation
-    places : examples to train on; all if None
-    record : note each example's dynamics
-    folder : keep a checkpoint after each epoch there, and go on from one that is there
-    reporter : told of progress
+    recipe : learning rate, epochs, augmentation and so on
+    fabric : the devices to train on, from `fabric_for`
+    seed : fixes the order of the examples and their augmentation
+    places : row numbers of the examples to train on; None for all
+    record : record the dynamics of each example
+    folder : where to save a checkpoint after each epoch; training continues from one that is already there
+    reporter : shows progress
     """
     places = np.arange(len(data)) if places is None else places
     optimizer = torch.optim.SGD(
@@ -107,15 +107,17 @@ class _Run:
     recorder: Recorder | None
 
     def epoch(self, epoch: int, advance: Advance) -> EpochLog:
-        """Go once through the examples."""
+        """Train on every example once."""
         self.model.train()
         rng = stream(self.seed, "epoch", epoch)
         steps = steps_of(rng.permutation(self.places), self.recipe.batch_size)
         mine = [np.array_split(step, self.fabric.world_size)[self.fabric.global_rank] for step in steps]
         total = torch.zeros(3, device=self.fabric.device)
         with torch.random.fork_rng():
-            torch.manual_seed(int(rng.integers(2**31)))  # of dropout and the like
-            seeds = rng.integers(2**31, size=self.fabric.world_size)  # of the augmentation, another one in each process
+            torch.manual_seed(int(rng.integers(2**31)))  # for dropout and the like
+            seeds = rng.integers(
+                2**31, size=self.fabric.world_size
+            )  # for the augmentation, a different one in each process
             batches = self.data.training(mine, self.recipe, self.fabric.device, int(seeds[self.fabric.global_rank]))
             for nth, batch in enumerate(batches):
                 self._set_rate(self.recipe.rate_at(epoch * len(steps) + nth + 1, self.recipe.epochs * len(steps)))
@@ -124,7 +126,7 @@ class _Run:
         loss, correct, seen = _summed(self.fabric, total).tolist()
         if not np.isfinite(loss):
             raise DivergenceError(
-                f"training diverged in epoch {epoch + 1}: the loss is {loss}. Lower the learning rate (now {self.recipe.lr:g})."
+                f"training diverged in epoch {epoch + 1}: the loss is {loss}. Lower the learning rate, `lr={self.recipe.lr:g}`."
             )
         return EpochLog(epoch + 1, loss / seen, correct / seen)
 
@@ -150,7 +152,7 @@ def _summed(fabric: Fabric, values: Tensor) -> Tensor:
 
 
 def _together(fabric: Fabric, notes: Tensor) -> Tensor:
-    """Join the notes of all processes; each example was seen by one of them."""
+    """Join the notes of all processes. Each example was seen by exactly one of them."""
     if fabric.world_size == 1:
         return notes
     seen = _summed(fabric, (~notes.isnan()).float())
@@ -158,7 +160,7 @@ def _together(fabric: Fabric, notes: Tensor) -> Tensor:
 
 
 def predicted(model: nn.Module, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-    """Yield each batch with the network's logits, the network being as it is used, not trained."""
+    """Yield each batch with the network's logits, in evaluation mode."""
     with as_used(model), torch.inference_mode():
         for batch in batches:
             yield batch, logits_of(model(batch.inputs)).float()
@@ -166,14 +168,14 @@ def predicted(model: nn.Module, batches: Iterator[Batch]) -> Iterator[tuple[Batc
 
 @dataclass(frozen=True)
 class Quality:
-    """How a network does on labelled images: the share it gets right, and its mean cross-entropy."""
+    """Accuracy and mean cross-entropy of a network on labelled images."""
 
     accuracy: float
     loss: float
 
 
 def quality(model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256) -> Quality:
-    """Return how a network does on data, used as it is rather than trained."""
+    """Measure a network on data, in evaluation mode."""
     steps = steps_of(np.arange(len(data)), batch_size)
     correct, loss = 0, 0.0
     for batch, logits in predicted(model, data.plain(steps, device)):

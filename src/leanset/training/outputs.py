@@ -10,7 +10,7 @@ from leanset.training.devices import torch_threads
 
 @contextlib.contextmanager
 def as_used(model: nn.Module) -> Iterator[None]:
-    """Let a network behave as when it is used, not trained, on leanset's threads; its mode is restored afterwards."""
+    """Put a network into evaluation mode, with leanset's number of threads. Restores its mode afterwards."""
     was_training = model.training
     model.eval()
     try:
@@ -21,7 +21,7 @@ def as_used(model: nn.Module) -> Iterator[None]:
 
 
 def logits_of(output: Any) -> Tensor:
-    """Return the logits from what a network returns: a tensor, or an object, dict or tuple that holds them.
+    """Return the logits in the output of a network: a tensor, or an object, dict or tuple that holds them.
 
     Examples
     --------

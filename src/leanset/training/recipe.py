@@ -4,7 +4,7 @@ from typing import Any
 
 from leanset._errors import InputError
 
-_BEARABLE_RATE = 0.02  # LeNet on CIFAR-10 diverges at ten times this
+_RATE_WITHOUT_NORMALISATION = 0.02  # LeNet on CIFAR-10 diverges at ten times this
 
 
 def _is_number(value: object) -> bool:
@@ -20,17 +20,17 @@ def _demand(recipe: "Recipe", name: str, holds: bool, legal: str) -> None:
 class Recipe:
     """How a network is trained: SGD with momentum, one learning-rate curve, random crops and flips.
 
-    The penalty applies to every weight, biases included, so that `weight_decay` is exactly the l2 of the head's problem.
+    The penalty applies to every weight, including biases. So `weight_decay` is exactly the l2 of the head's problem.
 
     Parameters
     ----------
-    epochs, batch_size : passes over the data, examples a step
-    lr : largest learning rate
+    epochs, batch_size : passes over the data, examples per step
+    lr : highest learning rate
     warmup : share of the steps in which the rate rises from 0 to `lr`
-    decay : how it falls to 0 afterwards, "cosine" or "linear"
+    decay : how the rate falls to 0 afterwards, "cosine" or "linear"
     momentum, nesterov, weight_decay, label_smoothing : as in `torch.optim.SGD` and `torch.nn.CrossEntropyLoss`
     crop : pixels of padding for random crops; 0 for none
-    flip : mirror half of the images at random
+    flip : mirror each image with probability 1/2
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Recipe:
         _demand(self, "crop", isinstance(self.crop, int) and self.crop >= 0, "a whole number ≥ 0")
 
     def rate_at(self, step: int, steps: int) -> float:
-        """Return the learning rate at a step out of so many."""
+        """Return the learning rate at step `step` of `steps`."""
         rising = self.warmup * steps
         if step < rising:
             return self.lr * step / rising
@@ -71,28 +71,28 @@ class Recipe:
 
     @property
     def early_epoch(self) -> int:
-        """After which epoch early weights are kept: a tenth of the way, 20 of the paper's 200."""
+        """The epoch after which early weights are saved: at a tenth of all epochs, as 20 of 200 in the paper."""
         return max(1, round(self.epochs / 10))
 
     def with_changes(self, **changes: Any) -> "Recipe":
-        """Return the recipe with the given (not None) options changed."""
+        """Return the recipe with some options changed; None leaves an option as it is."""
         return replace(self, **{name: value for name, value in changes.items() if value is not None})
 
     def unnormalised(self) -> "Recipe":
-        """Return the recipe for a network without normalisation layers, whose training bears no high rate."""
-        return replace(self, lr=min(self.lr, _BEARABLE_RATE))
+        """Return the recipe for a network without normalisation layers, which would diverge at a high rate."""
+        return replace(self, lr=min(self.lr, _RATE_WITHOUT_NORMALISATION))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return the options as plain values."""
         return asdict(self)
 
 
 PRESETS = {
     # Yang et al. 2023, section 5.1.
-    "paper": Recipe(epochs=200, lr=0.01),
-    # A short schedule for two cores: a high rate that rises, then falls in a straight line (after Smith & Topin 2018).
-    # Rate and weight decay were chosen on CIFAR-10 with ResNet-8: after 6 epochs 0.4 and 2e-4 are a point better than 0.2
-    # with 2e-4 or 5e-4, and four better than 0.1.
+    "published": Recipe(epochs=200, lr=0.01),
+    # A short schedule for two cores: the rate rises to a high value, then falls linearly (after Smith & Topin 2018). Rate
+    # and weight decay were chosen on CIFAR-10 with ResNet-8: after 6 epochs, 0.4 with 2e-4 is one point better than 0.2
+    # with 2e-4 or 5e-4, and four points better than 0.1.
     "fast": Recipe(epochs=20, lr=0.4, warmup=0.2, decay="linear", nesterov=True, weight_decay=2e-4),
 }
 
@@ -102,15 +102,15 @@ def preset(name: str, *, normalised: bool = True) -> Recipe:
 
     Parameters
     ----------
-    name : "paper" or "fast"
-    normalised : whether the network has normalisation layers; without them the fast preset's rate would diverge, and
-        0.02 is taken
+    name : "published" or "fast"
+    normalised : whether the network has normalisation layers; without them the rate is at most 0.02, because the fast
+        preset would diverge
 
     Examples
     --------
-    >>> preset("paper").epochs, preset("fast", normalised=False).lr
+    >>> preset("published").epochs, preset("fast", normalised=False).lr
     (200, 0.02)
     """
     if name not in PRESETS:
-        raise InputError(f"preset {name!r} is unknown; choose from {', '.join(PRESETS)}.")
+        raise InputError(f"`preset={name!r}` is unknown; choose from {', '.join(PRESETS)}.")
     return PRESETS[name] if normalised else PRESETS[name].unnormalised()

@@ -3,25 +3,25 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leanset.training.dynamics import Dynamics
+from leanset.data import Dynamics
 
 Epoch = dict[str, NDArray[np.float32]]
 
 
 class Recorder:
-    """Notes what the network says of each example while it is trained; a few small tensor operations a step.
+    """Records what the network says about each example during training, in a few small tensor operations per step.
 
     Parameters
     ----------
-    examples : how many there are
-    device : where the logits are
+    examples : number of examples
+    device : the device of the logits
     """
 
     def __init__(self, examples: int, device: torch.device) -> None:
         self._notes = torch.full((4, examples), torch.nan, device=device)
 
     def note(self, logits: Tensor, labels: Tensor, places: Tensor) -> None:
-        """Note one batch: logits (k, C) before the update, labels (k,) and places (k,) in the data."""
+        """Record one batch: logits (k, C) before the update, labels (k,), and places (k,) in the data."""
         logits = logits.detach().float()
         own = logits.gather(1, labels[:, None])[:, 0]
         other = logits.scatter(1, labels[:, None], -torch.inf).amax(dim=1)
@@ -32,15 +32,15 @@ class Recorder:
 
     @property
     def notes(self) -> Tensor:
-        """The (4, n) notes of the epoch so far; NaN where an example was not seen."""
+        """The (4, n) record of the epoch so far; NaN for examples not seen yet."""
         return self._notes
 
     def next_epoch(self, notes: Tensor | None = None) -> Epoch:
-        """Return the epoch's record and start a clean page.
+        """Return the record of the epoch and start a new one.
 
         Parameters
         ----------
-        notes : those of all processes together, if there are several
+        notes : the joined notes of all processes, if there are several
         """
         page = (self._notes if notes is None else notes).cpu().numpy()
         self._notes = torch.full_like(self._notes, torch.nan)

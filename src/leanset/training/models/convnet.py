@@ -1,7 +1,7 @@
-"""Plain convolutional networks: the 720 of the architecture search, and a small one for processors.
+"""Plain convolutional networks: the 720 of the architecture search, and a small one for CPUs.
 
-The search space is that of Zhao et al. (2021, *Dataset condensation*), which the paper takes over: depth, width,
-activation, normalisation and pooling vary, everything else is the same. A member is named by its choices, for
+The search space is that of Zhao et al. (2021, *Dataset condensation*), which the paper uses too. Depth, width,
+activation, normalisation and pooling vary; everything else is the same. A network is named by its choices, for
 example "convnet-3-128-relu-instance-average".
 """
 
@@ -30,7 +30,7 @@ _GROUPS = 4
 
 @dataclass(frozen=True)
 class ConvNetDesign:
-    """One member of the search space: `depth` times convolution, normalisation, activation, pooling.
+    """One network of the search space: `depth` times convolution, normalisation, activation, pooling.
 
     Examples
     --------
@@ -46,22 +46,22 @@ class ConvNetDesign:
 
     @property
     def name(self) -> str:
-        """What `build_model` knows it by."""
+        """The name to give to `build_model`."""
         return f"convnet-{self.depth}-{self.width}-{self.activation}-{self.normalisation}-{self.pooling}"
 
     @classmethod
     def named(cls, name: str) -> "ConvNetDesign":
-        """Read a name."""
+        """Return the design with this name."""
         if name not in CONVNETS:
             raise InputError(
-                f"model {name!r} is unknown; a ConvNet is called convnet-DEPTH-WIDTH-ACTIVATION-NORMALISATION-POOLING, with "
+                f"`model={name!r}` is unknown; a ConvNet is named convnet-DEPTH-WIDTH-ACTIVATION-NORMALISATION-POOLING, with "
                 f"depth {DEPTHS}, width {WIDTHS}, {', '.join(ACTIVATIONS)}; {', '.join(NORMALISATIONS)}; "
                 f"{', '.join(POOLINGS)}."
             )
         return CONVNETS[name]
 
     def multiply_adds(self, channels: int, image_size: int) -> int:
-        """Return the multiplications of the convolutions for one image, which is what they cost on a GPU.
+        """Return the number of multiplications in the convolutions for one image: their cost on a GPU.
 
         Examples
         --------
@@ -73,10 +73,10 @@ class ConvNetDesign:
         return sum(each * self.width * 9 * side * side for each, side in zip(inputs, sides, strict=True))
 
     def map_entries(self, image_size: int) -> int:
-        """Return the numbers that the convolutions put out for one image.
+        """Return how many numbers the convolutions output for one image.
 
-        They tell what training costs on a processor better than the multiplications do: a shallow wide network
-        multiplies little and still has large maps to move through memory.
+        On a CPU this predicts the training time better than the multiplications do. A shallow wide network multiplies
+        little, but it has large maps to move through memory.
 
         Examples
         --------
@@ -86,7 +86,7 @@ class ConvNetDesign:
         return sum(self.width * side * side for side in self._sides(image_size))
 
     def _sides(self, image_size: int) -> list[int]:
-        """Return the pixels of a side that each convolution sees."""
+        """Return the side length, in pixels, of the input of each convolution."""
         return [image_size if self.pooling == "none" else max(1, image_size >> nth) for nth in range(self.depth)]
 
 
@@ -99,13 +99,13 @@ CONVNETS = {
 
 
 class ConvNet(nn.Module):
-    """A member of the search space, with a linear head on its flattened maps.
+    """A network of the search space, with a linear head on its flattened maps.
 
     Parameters
     ----------
     design : its choices
-    classes, channels : outputs, and channels of the images
-    image_size : pixels of a side, on which the head's width depends
+    classes, channels : number of outputs, and of channels in the images
+    image_size : side length in pixels; the width of the head depends on it
     """
 
     def __init__(self, design: ConvNetDesign, classes: int, channels: int, image_size: int) -> None:
@@ -132,18 +132,22 @@ class ConvNet(nn.Module):
 def _normalisation(kind: str, width: int) -> list[nn.Module]:
     if kind == "batch":
         return [nn.BatchNorm2d(width)]
-    groups = {"layer": 1, "instance": width, "group": _GROUPS}  # all three are group normalisation, by number of groups
+    groups = {
+        "layer": 1,
+        "instance": width,
+        "group": _GROUPS,
+    }  # all three are group normalisation with this many groups
     return [nn.GroupNorm(groups[kind], width)] if kind in groups else []
 
 
 class Conv4(nn.Module):
-    """Four convolutions with batch normalisation and pooling: what two processor cores train in minutes.
+    """Four convolutions with batch normalisation and pooling, which two CPU cores train in minutes.
 
-    Its head is as narrow as a ResNet-20's, so its influence vectors are exact and quick.
+    Its head is as narrow as that of a ResNet-20, so exact influence vectors are fast to compute.
 
     Parameters
     ----------
-    classes, channels : outputs, and channels of the images
+    classes, channels : number of outputs, and of channels in the images
     """
 
     _WIDTHS = (16, 32, 64, 64)

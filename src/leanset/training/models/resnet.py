@@ -1,8 +1,8 @@
-"""Residual networks (He et al. 2016), with squeeze-and-excitation (Hu et al. 2018) if wanted.
+"""Residual networks (He et al. 2016), optionally with squeeze-and-excitation (Hu et al. 2018).
 
-One class for all: the ImageNet family (four stages, 64 to 512 channels) and the CIFAR family (three stages, 16 to 64),
+One class covers the ImageNet family (four stages, 64 to 512 channels) and the CIFAR family (three stages, 16 to 64),
 each with a stem for large images (7×7, stride 2, pooling) or for small ones (3×3). Layers are named as in torchvision
-(conv1, bn1, layer1.0.conv1, ..., downsample, fc), so that its ResNet-18 and ResNet-50 weights load as they are.
+(conv1, bn1, layer1.0.conv1, ..., downsample, fc), so its ResNet-18 and ResNet-50 weights load unchanged.
 """
 
 import torch
@@ -11,12 +11,12 @@ from torch.nn.functional import relu
 
 
 def conv(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
-    """Return a convolution that keeps the size at stride 1 and leaves the bias to the normalisation after it."""
+    """Return a convolution without bias (normalisation follows) that keeps the image size at stride 1."""
     return nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
 
 
 class SqueezeExcite(nn.Module):
-    """Scale each channel by a gate computed from all channels' means."""
+    """Scale each channel by a gate computed from the means of all channels."""
 
     def __init__(self, channels: int, reduction: int = 16) -> None:
         super().__init__()
@@ -34,9 +34,9 @@ class Block(nn.Module):
 
     Parameters
     ----------
-    inputs, width, stride : channels that come in, channels inside, and by how much the maps shrink
-    wide : False for two 3×3 convolutions, True for the bottleneck of 1×1, 3×3 and 1×1 with four times as many channels
-    gated : with squeeze-and-excitation
+    inputs, width, stride : input channels, inner channels, and the factor by which the maps shrink
+    wide : False for two 3×3 convolutions, True for a bottleneck of 1×1, 3×3 and 1×1 with four times as many outputs
+    gated : use squeeze-and-excitation
     """
 
     def __init__(self, inputs: int, width: int, stride: int, *, wide: bool, gated: bool) -> None:
@@ -70,7 +70,7 @@ class ResNet(nn.Module):
 
     Parameters
     ----------
-    classes, channels : outputs, and channels of the images
+    classes, channels : number of outputs, and of channels in the images
     depths, widths : blocks and channels of each stage
     stem : "small" for images of up to 64 pixels, "large" for more
     wide, gated : kind of block, see `Block`

@@ -13,20 +13,20 @@ class Fire(nn.Module):
         self.wide = nn.Conv2d(squeezed, expanded, 3, padding=1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Return both expansions, one after the other along the channels."""
+        """Return both expansions, concatenated along the channels."""
         x = relu(self.squeeze(x))
         return torch.cat((relu(self.narrow(x)), relu(self.wide(x))), dim=1)
 
 
 class SqueezeNet(nn.Module):
-    """SqueezeNet 1.0 (Iandola et al. 2016), with its last 1×1 convolution moved behind the pooling.
+    """SqueezeNet 1.0 (Iandola et al. 2016), with its last 1×1 convolution moved after the pooling.
 
-    Both orders have the same weights, and give the same logits but for the published network's ReLU after that
-    convolution; behind the pooling it is a linear head, which is what influences are taken of.
+    After the pooling it is a linear head, which influence vectors need. The weights are the same in both orders. So are
+    the logits, except for the ReLU that the published network has after that convolution.
 
     Parameters
     ----------
-    classes, channels : outputs, and channels of the images
+    classes, channels : number of outputs, and of channels in the images
     stem : "small" for images of up to 64 pixels, "large" for more
     """
 

@@ -10,9 +10,9 @@ from leanset.training.models.squeezenet import SqueezeNet
 
 _SMALL = (16, 32, 64)
 _LARGE = (64, 128, 256, 512)
-_SEARCHED = "convnet-"  # how names of the search space begin
+_SEARCHED = "convnet-"  # prefix of the names in the search space
 _ONE_STEM = ("conv4", "lenet")
-_LARGEST_SMALL_IMAGE = 64  # pixels up to which the stem must not shrink the image
+_LARGEST_SMALL_IMAGE = 64  # pixels a side; up to this size the stem must not shrink the image
 
 Builder = Callable[[int, int, str], nn.Module]  # classes, channels, stem
 
@@ -40,7 +40,7 @@ _NORMALISATIONS = (
 
 
 def is_normalised(model: nn.Module) -> bool:
-    """Return whether a network has normalisation layers, which bear a high learning rate.
+    """Return whether a network has normalisation layers, which allow a high learning rate.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def is_normalised(model: nn.Module) -> bool:
 
 
 def has_stems(name: str) -> bool:
-    """Return whether a network of the zoo has a small and a large stem to choose from.
+    """Return whether a network of the zoo comes with a small and a large stem.
 
     Examples
     --------
@@ -64,13 +64,13 @@ def has_stems(name: str) -> bool:
 def build_model(
     name: str, classes: int, *, channels: int = 3, image_size: int | None = None, stem: str = "auto"
 ) -> nn.Module:
-    """Build a network of the zoo, with random weights and a linear head called `fc`.
+    """Build a network of the zoo, with random weights and a linear head named `fc`.
 
     Parameters
     ----------
-    name : one of `MODELS`, or a member of the ConvNet search space such as "convnet-3-128-relu-instance-average"
-    classes, channels : outputs, and channels of the images
-    image_size : pixels of the longer side; decides the stem when that is "auto", and the head of a ConvNet (32 if None)
+    name : one of `MODELS`, or a ConvNet of the search space such as "convnet-3-128-relu-instance-average"
+    classes, channels : number of outputs, and of channels in the images
+    image_size : pixels of the longer side; sets the stem if that is "auto", and the head of a ConvNet (None: 32)
     stem : "small" (3×3 convolution), "large" (7×7 with stride 2, then pooling) or "auto"
 
     Examples
@@ -81,7 +81,7 @@ def build_model(
     if name.startswith(_SEARCHED):
         return ConvNet(ConvNetDesign.named(name), classes, channels, image_size or 32)
     if name not in MODELS:
-        raise InputError(f"model {name!r} is unknown; choose from {', '.join(sorted(MODELS))} or the ConvNets.")
+        raise InputError(f"`model={name!r}` is unknown; choose from {', '.join(sorted(MODELS))} or the ConvNets.")
     if stem not in ("auto", "small", "large"):
         raise InputError(f"`stem={stem!r}` must be 'auto', 'small' or 'large'.")
     if stem == "auto":

@@ -1,0 +1,78 @@
+"""Rules for the values of options: each returns what a value must be, or None if it is so."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Rule = Callable[[Any], str | None]
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number."""
+    numeric = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return numeric and math.isfinite(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number by type."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def a_share(value: Any) -> str | None:
+    """Rule: a number between 0 and 1, both left out."""
+    if not is_number(value):
+        return "be a finite number"
+    return None if 0 < value < 1 else "lie in (0, 1)"
+
+
+def positive(reason: str = "") -> Rule:
+    """Rule: a finite number above 0."""
+
+    def rule(value: Any) -> str | None:
+        if is_number(value) and value > 0:
+            return None
+        return f"be positive{reason}" if is_number(value) else "be a finite number"
+
+    return rule
+
+
+def at_least(least: int, reason: str = "") -> Rule:
+    """Rule: a whole number that is not too small."""
+
+    def rule(value: Any) -> str | None:
+        if not is_whole(value):
+            return f"be a whole number of at least {least}"
+        return None if value >= least else f"be at least {least}{reason}"
+
+    return rule
+
+
+def a_seed(value: Any) -> str | None:
+    """Rule: a whole number from 0 on."""
+    return None if is_whole(value) and value >= 0 else "be a whole number of at least 0"
+
+
+def a_count(value: Any) -> str | None:
+    """Rule: a whole number from 1 on, of any type."""
+    if not is_number(value):
+        return "be a finite number"
+    return None if value == int(value) and value >= 1 else "be a whole number of at least 1"
+
+
+def one_of(*choices: str) -> Rule:
+    """Rule: one of some words."""
+    words = [repr(choice) for choice in choices]
+    listed = f"{', '.join(words[:-1])} or {words[-1]}"
+    return lambda value: None if isinstance(value, str) and value in choices else f"be {listed}"
+
+
+def an_instance(kind: type[Any], example: str) -> Rule:
+    """Rule: an object of some kind."""
+    return lambda value: None if isinstance(value, kind) else f"be an instance such as `{example}`, or None"
+
+
+def yes_or_no(value: Any) -> str | None:
+    """Rule: True or False."""
+    return None if isinstance(value, bool | np.bool_) else "be True or False"

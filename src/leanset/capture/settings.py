@@ -1,0 +1,131 @@
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from leanset._errors import InputError, warn
+from leanset._options import options_of
+from leanset._rng import stream
+from leanset.data import Images
+from leanset.settings import NetworkOptions
+from leanset.training import MODELS, PixelScale, Recipe, build_model, has_stems, is_normalised, preset, read_checkpoint
+
+_NOT_FOR_CHECKPOINTS = ("preset", "flip", "devices", "epochs", "batch_size", "lr", "crop")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkSettings:
+    """Which network, and how it comes to its weights.
+
+    Attributes
+    ----------
+    model, stem : of the zoo
+    recipe : how it is trained; its weight decay is the head's l2 even with a checkpoint
+    seed : of the weights, the order and the augmentation
+    runs : trainings with different seeds, for scores that average over them
+    checkpoint : weights to take instead of training
+    scale : how pixels become numbers; measured on the data if None
+    device, devices : where
+    """
+
+    model: str
+    recipe: Recipe
+    seed: int = 0
+    stem: str = "auto"
+    runs: int = 1
+    checkpoint: Path | None = None
+    scale: PixelScale | None = None
+    device: str = "auto"
+    devices: int = 1
+
+    def __post_init__(self) -> None:
+        if self.runs < 1 or self.devices < 1:
+            raise InputError(f"`runs={self.runs}` and `devices={self.devices}` must be at least 1.")
+        if self.checkpoint is not None and self.runs > 1:
+            raise InputError("a checkpoint is one network; several runs would have to be trained. Drop one of the two.")
+
+    def untrained(self, images: Images, nth: int = 0) -> nn.Module:
+        """Build the network of the nth run with its random weights."""
+        return _untrained(self.model, images, self.stem, self.seed + nth)
+
+    def as_the_checkpoint_says(
+        self, classes: tuple[str, ...], weight_decay: float | None
+    ) -> tuple["NetworkSettings", bool]:
+        """Take the pixel scale and the weight decay that leanset wrote into a checkpoint, unless they were given.
+
+        Returns
+        -------
+        The settings, and whether the weight decay had to be assumed.
+        """
+        if self.checkpoint is None:
+            return self, False
+        about = read_checkpoint(self.checkpoint)
+        known = about.get("classes")
+        if isinstance(known, list) and tuple(known) != classes:
+            raise InputError(
+                f"{self.checkpoint}: was trained on the classes {', '.join(map(str, known[:5]))}...; the data have "
+                f"{', '.join(classes[:5])}..., in this order."
+            )
+        scale, decay = self.scale, about.get("weight_decay") if weight_decay is None else weight_decay
+        if scale is None and "mean" in about and "deviation" in about:
+            scale = PixelScale(tuple(about["mean"]), tuple(about["deviation"]))
+        return replace(self, scale=scale, recipe=self.recipe.with_changes(weight_decay=decay)), decay is None
+
+
+def network_settings(
+    images: Images, options: NetworkOptions, *, seed: int, decay_matters: bool = True
+) -> tuple[NetworkSettings, nn.Module]:
+    """Return what options of a network mean for some images, and the network, built once.
+
+    With `decay_matters`, the user is warned if a checkpoint's weight decay has to be assumed.
+    """
+    name = options.model
+    if name is None:
+        raise InputError(f"images need a network: give `model`, one of {', '.join(sorted(MODELS))}.")
+    if (options.mean is None) != (options.std is None):
+        raise InputError("give both `mean` and `std`, or neither.")
+    if options.checkpoint is not None:
+        _refuse("a checkpoint, which is not trained", options, _NOT_FOR_CHECKPOINTS)
+    if not has_stems(name):
+        _refuse(f"{name}, which has one stem for all sizes", options, ("stem",))
+    model = _untrained(name, images, options.stem or "auto", seed)
+    scale = None if options.mean is None or options.std is None else PixelScale(options.mean, options.std)
+    settings = NetworkSettings(
+        model=name,
+        recipe=_recipe(images, options, is_normalised(model)),
+        seed=seed,
+        stem=options.stem or "auto",
+        runs=options.runs or 1,
+        checkpoint=None if options.checkpoint is None else Path(options.checkpoint),
+        scale=scale,
+        device=options.device or "auto",
+        devices=options.devices or 1,
+    )
+    settings, assumed = settings.as_the_checkpoint_says(images.classes, options.weight_decay)
+    if assumed and decay_matters:
+        warn(
+            f"the checkpoint does not tell its weight decay; {settings.recipe.weight_decay:g} is assumed. Give "
+            "`weight_decay` if it is another."
+        )
+    return settings, model
+
+
+def _recipe(images: Images, options: NetworkOptions, normalised: bool) -> Recipe:
+    # A mirrored digit is another sign; grey images are digits and the like more often than not.
+    flip = images.channels > 1 if options.flip is None else options.flip
+    named = preset(options.preset or "fast", normalised=normalised)
+    changes = {key: getattr(options, key) for key in ("epochs", "batch_size", "lr", "crop", "weight_decay")}
+    return named.with_changes(flip=flip, **changes)
+
+
+def _untrained(name: str, images: Images, stem: str, seed: int) -> nn.Module:
+    with torch.random.fork_rng():
+        torch.manual_seed(int(stream(seed, "weights").integers(2**31)))
+        return build_model(name, len(images.classes), channels=images.channels, image_size=max(images.size), stem=stem)
+
+
+def _refuse(what: str, options: NetworkOptions, names: tuple[str, ...]) -> None:
+    given = options.given()
+    for name in (name for name in options_of(NetworkOptions) if name in names and name in given):
+        raise InputError(f"`{name}={given[name]!r}`: has no meaning for {what}.")

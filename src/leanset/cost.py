@@ -1,0 +1,168 @@
+"""What a run would cost, from shapes alone and one short measurement of this machine.
+
+Counts the floating-point work of each stage and divides by the speed of a small matrix product; good to a factor of
+about two, which is what one needs to know before starting.
+"""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._options import with_options
+from leanset._progress import reporter_for
+from leanset._threads import available_threads, thread_count, working_threads
+from leanset.data import Images
+from leanset.head import HeadStatistics
+from leanset.influence import choose_inverse
+from leanset.inputs import inputs_from, opened, refuse_network_options
+from leanset.plan import Outline, Plan, plan_for
+from leanset.select import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, expected_evaluations, ladder_counts
+from leanset.settings import Settings
+
+_EFFICIENCY = 0.35  # of a large matrix product; measured on whole runs, where products are thin and memory-bound
+_INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and the temporaries of the row chunks
+_CG_STEPS = 25  # Hessian products of a refit or a Newton step with the full Hessian as preconditioner
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds by stage and peak memory in bytes of a run that has not been started."""
+
+    stages: tuple[tuple[str, float], ...]
+    memory: int
+
+    @property
+    def seconds(self) -> float:
+        """Total over the stages."""
+        return sum(seconds for _, seconds in self.stages)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain values, ready for JSON."""
+        return {"seconds": self.seconds, "memory_bytes": self.memory, "stages": dict(self.stages)}
+
+
+@with_options(Settings)
+def estimate(
+    features: "str | ArrayLike | Images | HeadStatistics", labels: ArrayLike | None, settings: Settings
+) -> Estimate:
+    """Say what `leanset.prune` would cost with the same arguments, and compute nothing.
+
+    Parameters
+    ----------
+    features, labels, settings : as for `leanset.prune`
+    {options}
+
+    Examples
+    --------
+    >>> import numpy as np, leanset
+    >>> cost = leanset.estimate(np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 2, fraction=0.4)
+    >>> cost.seconds > 0, [stage for stage, _ in cost.stages][0]
+    (True, 'fitting the head')
+    """
+    with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
+        source = opened(features, labels, settings, reporter)
+        if isinstance(source, Images):
+            return _with_network(source, settings)
+        refuse_network_options(settings)
+        outline = inputs_from(source, settings).outline()
+        return estimate_plan(plan_for(settings, outline), outline)
+
+
+def estimate_plan(plan: Plan, outline: Outline) -> Estimate:
+    """Estimate a run whose head statistics are there."""
+    with working_threads(plan.settings.threads):
+        return _estimated(plan, _shape(plan, outline))
+
+
+def _with_network(images: Images, settings: Settings) -> Estimate:
+    from leanset.capture import Network, network_seconds  # needs torch
+
+    network = Network.for_images(images, settings)
+    outline = network.outline()
+    plan = plan_for(settings, outline)
+    before = network_seconds(network, gradients=network.check_can_serve(plan.strategy))
+    cost = estimate_plan(plan, outline)
+    return replace(cost, stages=(*before, *cost.stages))
+
+
+@dataclass(frozen=True)
+class _Shape:
+    n: int
+    width: int
+    outputs: int
+    coordinates: int
+    movable: int
+    explicit: bool
+
+    @property
+    def size(self) -> int:
+        return self.outputs * self.width
+
+    @property
+    def product(self) -> float:
+        return 4.0 * self.n * self.size
+
+    @property
+    def hessian(self) -> float:
+        explicit = self.n * (float(self.size) ** 2 + 2 * self.size * self.width) + self.size**3
+        return explicit if self.explicit else 10 * self.product
+
+
+def _shape(plan: Plan, outline: Outline) -> _Shape:
+    n, width, memory = len(outline), outline.width + 1, plan.settings.memory
+    inverse = plan.settings.inverse or choose_inverse((plan.loss.outputs, width), memory)
+    coordinates = inverse.vector_length(plan.loss, width)
+    movable = min(n, plan.strategy.movable(n, coordinates), memory // (4 * coordinates))
+    explicit = inverse.matrix_bytes(plan.loss.outputs * width) > 0
+    return _Shape(n, width, plan.loss.outputs, coordinates, movable, explicit)
+
+
+def _estimated(plan: Plan, shape: _Shape) -> Estimate:
+    rate = _EFFICIENCY * _product_speed() * available_threads()
+    moves = 1e-7 + 4.5e-10 * shape.coordinates  # seconds for one exchange; the row's length decides
+    measuring = 2 * _CG_STEPS * shape.product / rate
+
+    def search(effort: float, rounds: int) -> float:
+        if not plan.strategy.searches:
+            return measuring
+        each_round = (
+            shape.hessian / 2 + 2.0 * shape.movable * shape.coordinates**2 * shape.explicit + _CG_STEPS * shape.product
+        )
+        solver = plan.strategy.solver.with_effort(effort)
+        return (rounds * each_round + _CG_STEPS * shape.product) / rate + solver.expected_seconds(shape.movable, moves)
+
+    sizes, by_size = len(ladder_counts(shape.n, plan.constraints.most)), plan.budget.is_size
+    vectors = 2.0 * shape.n * shape.coordinates * (shape.coordinates if shape.explicit else 2)
+    stages = [
+        ("fitting the head", (100 * shape.product + 2 * shape.hessian) / rate),
+        ("influence of every example", vectors / rate),
+        ("searching", search(FULL_EFFORT, 4)),
+    ]
+    if not by_size:
+        stages.append(("searching over the size", (expected_evaluations() - sizes) * search(SEARCH_EFFORT, 3)))
+    if plan.settings.frontier or not by_size:
+        stages.append(("frontier", sizes * (search(LIGHT_EFFORT, 2) + measuring)))
+    stages.append(("certifying", plan.settings.random_draws * measuring))
+    return Estimate(tuple(stages), _peak_memory(shape))
+
+
+def _peak_memory(shape: _Shape) -> int:
+    design = 8 * shape.n * shape.width
+    heads = 8 * shape.n * shape.outputs
+    matrices = 5 * 8 * shape.size**2 if shape.explicit else 0
+    return int(_INTERPRETER + 2 * design + 4 * heads + 4 * shape.movable * shape.coordinates + matrices)
+
+
+def _product_speed(size: int = 700) -> float:
+    square = np.ones((size, size))
+    square @ square
+    best = min(_timed(square) for _ in range(3))
+    return 2.0 * size**3 / best
+
+
+def _timed(square: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> float:
+    began = time.perf_counter()
+    square @ square
+    return time.perf_counter() - began

@@ -1,0 +1,236 @@
+"""What a head is asked to say of each example: one class, a set of labels, or numbers.
+
+Every kind also sorts the examples into groups. Balance is kept over groups: a class; the rarest label an example has; a
+tenth of the range of a number. So "proportional" means what people expect for each kind of target.
+"""
+
+import abc
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._arrays import AnyArray, Matrix, Rows, quantile_bins
+from leanset._errors import InputError
+from leanset.data.labels import coded_labels, codes_among
+
+_BINS = 10  # groups of a number, if there are at least as many examples in each
+_LEAST_IN_BIN = 10
+
+
+@dataclass(frozen=True)
+class Targets(abc.ABC):
+    """The targets of n examples and the names of the outputs that are to match them."""
+
+    values: AnyArray
+    names: tuple[str, ...]
+    kind: ClassVar[str]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    @abc.abstractmethod
+    def groups(self) -> Rows:
+        """The group of each example, as codes from 0; balance is kept over groups."""
+
+    @property
+    @abc.abstractmethod
+    def group_names(self) -> tuple[str, ...]:
+        """The names of the groups in code order."""
+
+    @property
+    @abc.abstractmethod
+    def shown(self) -> AnyArray:
+        """The targets as people read them, for tables."""
+
+    @classmethod
+    @abc.abstractmethod
+    def checked(cls, values: ArrayLike, count: int, of: str) -> Self:
+        """Check targets as a user hands them in; `of` is what the error calls the array that they belong to."""
+
+    @abc.abstractmethod
+    def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
+        """Check held-out targets, which must be of the same classes, labels or numbers as these."""
+
+    @property
+    def group_sizes(self) -> Rows:
+        """Number of examples in each group."""
+        return np.bincount(self.groups, minlength=len(self.group_names))
+
+
+@dataclass(frozen=True)
+class Classes(Targets):
+    """One class for each example.
+
+    Examples
+    --------
+    >>> Classes.checked(["cat", "dog", "cat"], 3, "features")
+    Classes(values=array([0, 1, 0]), names=('cat', 'dog'))
+    """
+
+    kind: ClassVar[str] = "classes"
+
+    @property
+    def groups(self) -> Rows:
+        """The class codes."""
+        return self.values
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The class names."""
+        return self.names
+
+    @property
+    def shown(self) -> AnyArray:
+        """The class names of the examples."""
+        return np.array(self.names)[self.values]
+
+    @classmethod
+    def checked(cls, values: ArrayLike, count: int, of: str) -> Self:
+        """Check integers 0..C-1, or strings."""
+        return cls(*coded_labels(values, count, of))
+
+    def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
+        """Check held-out labels of the same classes."""
+        return type(self)(codes_among(self.names, values, count, name, of), self.names)
+
+
+@dataclass(frozen=True)
+class LabelSets(Targets):
+    """Any number of labels for each example, as a matrix of 0 and 1; a single column is a yes-or-no question.
+
+    Examples
+    --------
+    >>> tags = LabelSets.checked([[1, 0], [1, 1], [0, 0]], 3, "features")
+    >>> tags.shown.tolist(), tags.groups.tolist()  # label 1 is the rarest; the last example has none
+    (['0', '0|1', ''], [0, 1, 2])
+    """
+
+    kind: ClassVar[str] = "labels"
+
+    @cached_property
+    def groups(self) -> Rows:
+        """The rarest label that each example has; one group more for examples without any."""
+        counts = self.values.sum(axis=0)
+        rarity = np.where(self.values > 0, -counts, -np.inf)
+        return np.asarray(np.where(self.values.any(axis=1), rarity.argmax(axis=1), len(self.names)))
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """The labels, and "none"."""
+        return (*self.names, "none")
+
+    @property
+    def shown(self) -> AnyArray:
+        """The labels of each example with | between."""
+        names = np.array(self.names, dtype=object)
+        return np.array(["|".join(names[row > 0]) for row in self.values])
+
+    @classmethod
+    def checked(cls, values: ArrayLike, count: int, of: str) -> Self:
+        """Check a matrix (or one column) of 0 and 1."""
+        matrix = cls._zeros_and_ones(values, count, "labels", of)
+        constant = np.flatnonzero((matrix == matrix[0]).all(axis=0))
+        if len(constant):
+            raise InputError(
+                f"`labels` column {int(constant[0])} is {int(matrix[0, constant[0]])} in every row; a label needs examples "
+                "with and without it. Drop the column."
+            )
+        return cls(matrix, tuple(map(str, range(matrix.shape[1]))))
+
+    def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
+        """Check a held-out matrix with as many columns."""
+        matrix = self._zeros_and_ones(values, count, name, of)
+        _check_width(matrix, len(self.names), name)
+        return type(self)(matrix, self.names)
+
+    @staticmethod
+    def _zeros_and_ones(values: ArrayLike, count: int, name: str, of: str) -> Matrix:
+        matrix = _checked_matrix(values, count, name, of)
+        wrong = ~np.isin(matrix, (0.0, 1.0))
+        if wrong.any():
+            row = int(np.argmax(wrong.any(axis=1)))
+            raise InputError(
+                f"`{name}` must be 0 or 1 for loss='sigmoid'; row {row} has {matrix[row][wrong[row]][0]:g}."
+            )
+        return matrix
+
+
+@dataclass(frozen=True)
+class Numbers(Targets):
+    """One number for each example, or several: regression.
+
+    Examples
+    --------
+    >>> Numbers.checked([0.5, 2.0, 1.0], 3, "features").values.shape
+    (3, 1)
+    """
+
+    kind: ClassVar[str] = "numbers"
+
+    @cached_property
+    def groups(self) -> Rows:
+        """Tenths of the examples by their number; by the sum of the standardised numbers if there are several."""
+        spread = self.values.std(axis=0)
+        size = ((self.values - self.values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).sum(axis=1)
+        return quantile_bins(size, np.zeros(len(self), dtype=np.int64), self._bins)
+
+    @property
+    def _bins(self) -> int:
+        return int(min(_BINS, max(1, len(self) // _LEAST_IN_BIN)))
+
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Which part of the range, from low to high."""
+        return tuple(f"part {k + 1} of {self._bins}" for k in range(self._bins))
+
+    @property
+    def shown(self) -> AnyArray:
+        """The numbers; several of one example with spaces between."""
+        if self.values.shape[1] == 1:
+            return np.asarray(self.values[:, 0])
+        return np.array([" ".join(f"{value:.6g}" for value in row) for row in self.values])
+
+    @classmethod
+    def checked(cls, values: ArrayLike, count: int, of: str) -> Self:
+        """Check finite numbers, one or several an example."""
+        matrix = _checked_matrix(values, count, "labels", of)
+        if (matrix == matrix[0]).all():
+            raise InputError("`labels` must differ for loss='squared'; every example has the same number.")
+        return cls(matrix, tuple(map(str, range(matrix.shape[1]))))
+
+    def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
+        """Check as many held-out numbers an example."""
+        matrix = _checked_matrix(values, count, name, of)
+        _check_width(matrix, len(self.names), name)
+        return type(self)(matrix, self.names)
+
+
+KINDS: dict[str, type[Targets]] = {kind.kind: kind for kind in (Classes, LabelSets, Numbers)}
+
+
+def _checked_matrix(values: ArrayLike, count: int, name: str, of: str) -> Matrix:
+    try:
+        matrix = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"`{name}` must be numbers, one row an example.") from None
+    if matrix.ndim == 1:
+        matrix = matrix[:, None]
+    if matrix.ndim != 2 or len(matrix) != count or not matrix.size:
+        raise InputError(
+            f"`{name}` must have one row for each of the {count:,} rows of `{of}`; got shape {matrix.shape}."
+        )
+    broken = ~np.isfinite(matrix).all(axis=1)
+    if broken.any():
+        raise InputError(
+            f"`{name}` must be finite; {int(broken.sum()):,} rows are not, first row {int(np.argmax(broken))}."
+        )
+    return matrix
+
+
+def _check_width(matrix: Matrix, width: int, name: str) -> None:
+    if matrix.shape[1] != width:
+        raise InputError(f"`{name}` must have the {width} columns of `labels`; got {matrix.shape[1]}.")

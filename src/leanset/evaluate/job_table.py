@@ -1,0 +1,130 @@
+"""The table of jobs on disk, which several processes can work on at the same time.
+
+Each finished job is a file, so no job is done twice. A process that works on a job holds the lock with the job's name.
+The operating system releases the lock when the process ends, even if it is killed.
+"""
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from leanset._arrays import Rows
+from leanset._errors import RunFolderError
+from leanset.evaluate.job import Job
+from leanset.runs import Folder, explained, in_words
+
+SETUP = "setup.json"
+_JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
+_OPENING = "setup"  # the lock for writing `setup.json`
+
+
+class JobTable:
+    """Finished jobs, selections and locks in one folder.
+
+    Parameters
+    ----------
+    path : folder of the study
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._files = Folder(path)
+
+    def open(self, identity: dict[str, Any]) -> None:
+        """Claim the folder for a setup, or raise if it belongs to another one."""
+        # Look for foreign files first: another process may write `setup.json`, and then more, at any moment.
+        foreign = self.path.is_dir() and any(map(_is_foreign, self.path.iterdir()))
+        if not self._files.has(SETUP):
+            if foreign:
+                raise folder_in_use(self.path)
+            with self.lock(_OPENING, wait=True):
+                if not self._files.has(SETUP):
+                    self._files.write_json(SETUP, identity)
+        known = self._files.read_json(SETUP)
+        given = json.loads(json.dumps(identity))
+        changed = sorted(key for key in given.keys() | known.keys() if given.get(key) != known.get(key))
+        if changed:
+            raise RunFolderError(
+                f"{self.path}: holds jobs with different {in_words(changed)}; choose another output folder."
+            )
+
+    @contextlib.contextmanager
+    def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
+        """Hold the lock with this name. Yields False if another process holds it and `wait` is False."""
+        path = self.path / _LOCKS / f"{name}.lock"
+        with explained(path, "create"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path, timeout=-1 if wait else 0)
+        try:
+            lock.acquire()
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+
+    def is_finished(self, job: Job) -> bool:
+        """Whether the job has an outcome."""
+        return self._files.has(f"{_JOBS}/{job.key}.json")
+
+    def pending(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return the jobs that are not finished."""
+        return [job for job in jobs if not self.is_finished(job)]
+
+    def finish(self, job: Job, outcome: dict[str, Any]) -> None:
+        """Save the outcome of a job."""
+        self._files.write_json(f"{_JOBS}/{job.key}.json", job.to_dict() | outcome)
+        with contextlib.suppress(FileNotFoundError):
+            (self.path / _FAILED / f"{job.key}.txt").unlink()
+
+    def fail(self, job: Job, reason: str) -> None:
+        """Save why a job failed. The next run of the study tries it again."""
+        self._files.write_text(f"{_FAILED}/{job.key}.txt", reason)
+
+    def failure(self, job: Job) -> str | None:
+        """Return why the job failed, or None."""
+        with contextlib.suppress(FileNotFoundError):  # another process may delete it at any moment
+            return (self.path / _FAILED / f"{job.key}.txt").read_text(encoding="utf-8")
+        return None
+
+    def open_jobs(self, jobs: Iterable[Job]) -> list[Job]:
+        """Return the jobs that are neither finished nor failed."""
+        return [job for job in self.pending(jobs) if self.failure(job) is None]
+
+    def forget_failures(self) -> None:
+        """Forget which jobs failed, so that they are tried again."""
+        for file in (self.path / _FAILED).glob("*.txt"):
+            file.unlink(missing_ok=True)
+
+    def outcome(self, job: Job) -> dict[str, Any]:
+        """Return the row of a finished job."""
+        return self._files.read_json(f"{_JOBS}/{job.key}.json")
+
+    def selection(self, job: Job) -> tuple[Rows, dict[str, Any]] | None:
+        """Return the places that a job's selection keeps and its certificate, or None if it is not there."""
+        name = f"{_SELECTIONS}/{job.selection}"
+        if not self._files.has(f"{name}.json"):
+            return None
+        return self._files.read_arrays(f"{name}.npz")["kept"], self._files.read_json(f"{name}.json")
+
+    def keep_selection(self, job: Job, kept: Rows, certificate: dict[str, Any]) -> None:
+        """Save a selection. The certificate is written last: it marks the selection as complete."""
+        name = f"{_SELECTIONS}/{job.selection}"
+        self._files.write_arrays(f"{name}.npz", kept=kept)
+        self._files.write_json(f"{name}.json", certificate)
+
+
+def folder_in_use(path: Path) -> RunFolderError:
+    """Return the error for a folder that holds something else."""
+    return RunFolderError(f"{path}: is in use for something else; choose an empty or new output folder.")
+
+
+def _is_foreign(file: Path) -> bool:
+    """Whether a file is none of those that may be there before `setup.json`."""
+    return file.name not in (SETUP, _LOCKS) and not file.name.startswith(f".{SETUP}.")

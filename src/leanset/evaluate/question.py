@@ -1,0 +1,66 @@
+from dataclasses import dataclass
+
+from leanset._errors import InputError
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job, checked_protocol, protocol_on_all
+from leanset.evaluate.setup import SELECTORS, STRATIFIED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What to compare.
+
+    Attributes
+    ----------
+    methods : names of methods; class-stratified random, the baseline, is always added
+    fractions : shares of the examples to remove
+    seeds : trainings of each kind
+    models : networks to train; the scorer if empty
+    protocols : "equal-epochs", "equal-steps" or "epochs=K"
+
+    Examples
+    --------
+    >>> Question(methods=("leanset",), fractions=(0.4,), seeds=3).methods
+    ('stratified-random', 'leanset')
+    """
+
+    methods: tuple[str, ...]
+    fractions: tuple[float, ...]
+    seeds: int
+    models: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = (EQUAL_EPOCHS, EQUAL_STEPS)
+
+    def __post_init__(self) -> None:
+        self._check()
+        object.__setattr__(self, "methods", (STRATIFIED, *self.methods))
+        for name in ("methods", "fractions", "models", "protocols"):  # drop repeats
+            object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+
+    def _check(self) -> None:
+        unknown = [method for method in self.methods if method not in SELECTORS]
+        if unknown:
+            raise InputError(
+                f"`methods={self.methods}`: {unknown[0]!r} is unknown; choose from {', '.join(SELECTORS)}."
+            )
+        if not self.fractions or not all(0 < fraction < 1 for fraction in self.fractions):
+            raise InputError(f"`fractions={self.fractions}` must be one or more numbers in (0, 1).")
+        if self.seeds < 1:
+            raise InputError(f"`seeds={self.seeds}` must be at least 1; intervals need at least 2.")
+        if not self.protocols:
+            raise InputError("`protocols=()` must name at least one protocol.")
+        for protocol in self.protocols:
+            checked_protocol(protocol)
+
+    def jobs(self, scorer: str) -> list[Job]:
+        """Return the trainings that answer the question, seed by seed."""
+        on_all = dict.fromkeys(map(protocol_on_all, self.protocols))
+        jobs = []
+        for seed in range(self.seeds):
+            for model in self.models or (scorer,):
+                jobs += [Job(seed, 0.0, model, protocol, FULL) for protocol in on_all]
+                jobs += [
+                    Job(seed, fraction, model, protocol, method)
+                    for protocol in self.protocols
+                    for fraction in self.fractions
+                    for method in self.methods
+                ]
+        return jobs

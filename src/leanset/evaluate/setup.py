@@ -1,0 +1,164 @@
+"""What the jobs of a study share: the data, the network that methods look at, and how networks are trained."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from leanset._arrays import Rows
+from leanset._errors import InputError
+from leanset._rng import stream
+from leanset._version import __version__
+from leanset.capture import NetworkSettings
+from leanset.data import Images
+from leanset.evaluate.job import Job, checked_protocol, epochs_of
+from leanset.head import HeadStatistics
+from leanset.pruning import prune
+from leanset.result import PruneResult
+from leanset.scores import METHODS
+from leanset.select import Coverage
+from leanset.training import Recipe, build_model, fabric_for, is_normalised
+
+LEANSET, BALANCED, PAPER, UNIFORM = "leanset", "balanced", "paper", "random"  # balanced: leanset without coverage
+STRATIFIED, STRATIFIED_SHOWN = "stratified-random", "class-stratified random"  # the baseline, and its name for readers
+SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
+_CHOICES: dict[str, dict[str, Any]] = {  # what the names stand for in `prune`; others are methods of the literature
+    LEANSET: {},
+    BALANCED: {"coverage": "none"},
+    PAPER: {"formulation": "paper"},
+    UNIFORM: {"method": "random", "class_balance": "none"},
+}
+_SCORER_SEED = 1_000_000  # far from the seeds of jobs, so that no network trains on what it chose itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What all trainings of a comparison share.
+
+    Attributes
+    ----------
+    images : the data, with held-out images to test networks on
+    scorer : network whose statistics and training dynamics the methods see
+    scorer_recipe : how the scorer is trained
+    recipe : how the compared networks are trained; networks without normalisation get a lower learning rate
+    runs : trainings of the scorer over which scores are averaged
+    suspects : tell leanset that labels may be wrong
+    random_draws : random removals to compare a selection's certificate with
+    device : where all networks are trained
+    """
+
+    images: Images
+    scorer: str
+    scorer_recipe: Recipe
+    recipe: Recipe
+    runs: int = 1
+    random_draws: int = 3
+    suspects: bool = False
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.images.held_out is None:
+            raise InputError(
+                "`Setup(images=...)` must have held-out images, because networks are tested on them; got none."
+            )
+
+    def identity(self) -> dict[str, Any]:
+        """Return everything that the outcome of a job depends on."""
+        return {
+            "data": self.images.identity,
+            "examples": len(self.images),
+            "scorer": self.scorer,
+            "scorer_recipe": self.scorer_recipe.to_dict(),
+            "recipe": self.recipe.to_dict(),
+            "runs": self.runs,
+            "random_draws": self.random_draws,
+            "leanset_version": __version__,
+        } | ({"suspects": True} if self.suspects else {})
+
+    def scorer_settings(self) -> NetworkSettings:
+        """Return the settings of the network that methods look at."""
+        recipe = self._recipe_for(self.scorer, self.scorer_recipe)
+        return NetworkSettings(model=self.scorer, recipe=recipe, seed=_SCORER_SEED, runs=self.runs, device=self.device)
+
+    def network(self, job: Job, kept: int) -> NetworkSettings:
+        """Return the settings of a job's network, which trains on `kept` examples."""
+        recipe = self._recipe_for(job.model, self.recipe)
+        epochs = epochs_of(job.protocol, recipe.epochs, kept, len(self.images))
+        return NetworkSettings(
+            model=job.model, recipe=replace(recipe, epochs=epochs), seed=job.seed, device=self.device
+        )
+
+    def check(self, jobs: Sequence[Job]) -> None:
+        """Raise if the device, or a network or protocol of the jobs, is unknown."""
+        fabric_for(self.device)
+        for model in dict.fromkeys(job.model for job in jobs):
+            self._recipe_for(model, self.recipe)
+        for job in jobs:
+            checked_protocol(job.protocol)
+
+    def select(self, statistics: HeadStatistics, job: Job, threads: int | None) -> PruneResult:
+        """Let the job's method choose. Classes keep their shares, except with uniform random and the paper's method."""
+        return prune(
+            statistics,
+            fraction=job.fraction,
+            seed=int(stream(job.seed, "selection").integers(2**31)),
+            random_draws=self.random_draws,
+            frontier=False,
+            threads=threads,
+            progress=False,
+            **self._choices(job.method),
+        )
+
+    def _choices(self, method: str) -> dict[str, Any]:
+        """Return the options of `prune` that a method of the comparison stands for."""
+        if self.suspects and method == LEANSET:
+            return {"coverage": Coverage(suspects=True)}
+        return _CHOICES.get(method, {"method": method})
+
+    def _recipe_for(self, model: str, recipe: Recipe) -> Recipe:
+        built = build_model(
+            model, len(self.images.classes), channels=self.images.channels, image_size=max(self.images.size)
+        )
+        return recipe if is_normalised(built) else recipe.unnormalised()
+
+
+def stratified_places(labels: Rows, per_class: int, seed: int = 0) -> Rows:
+    """Draw `per_class` examples of each class and return their places in ascending order.
+
+    Examples
+    --------
+    >>> labels = np.array([0, 1, 0, 1, 0, 1])
+    >>> np.bincount(labels[stratified_places(labels, 2)]).tolist()
+    [2, 2]
+    """
+    rng, chosen = stream(seed, "subset"), []
+    for c in range(int(labels.max()) + 1):
+        members = np.flatnonzero(labels == c)
+        if len(members) < per_class:
+            raise InputError(f"`per_class={per_class}` is too large: class {c} has {len(members):,} examples.")
+        chosen.append(rng.permutation(members)[:per_class])
+    return np.sort(np.concatenate(chosen))
+
+
+def with_held_out(images: Images, held_out_share: float, seed: int = 0) -> Images:
+    """Return images with held-out ones: their own, or a share of each class that is set aside.
+
+    Each class keeps at least one image and, if it has more than one, gives at least one away.
+
+    Examples
+    --------
+    >>> two = Images(np.zeros((10, 3, 4, 4), np.uint8), np.arange(10) % 2, ("cat", "dog"))
+    >>> split = with_held_out(two, 0.2)
+    >>> len(split), np.bincount(split.held_out.labels).tolist()
+    (8, [1, 1])
+    """
+    if images.held_out is not None:
+        return images
+    if not 0 < held_out_share < 1:
+        raise InputError(f"`held_out_share={held_out_share}` must lie in (0, 1).")
+    rng, aside = stream(seed, "held out"), np.zeros(len(images), dtype=bool)
+    for c in range(len(images.classes)):
+        members = rng.permutation(np.flatnonzero(images.labels == c))
+        aside[members[: min(max(1, round(held_out_share * len(members))), len(members) - 1)]] = True
+    return replace(images.take(np.flatnonzero(~aside)), held_out=images.take(np.flatnonzero(aside)))

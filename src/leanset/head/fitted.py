@@ -1,0 +1,68 @@
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Matrix, Rows, Vector
+from leanset.head.curvature import Curvature
+from leanset.head.design import Design
+from leanset.head.loss import Loss
+from leanset.rows import RowTable, map_some_rows
+
+
+@dataclass(frozen=True)
+class FittedHead:
+    """A head on its rows: what influences are taken of and removals are measured against.
+
+    `weights` say how much each row counts: 0 for a removed one, 1 for a kept one.
+    """
+
+    design: Design
+    theta: Matrix
+    l2: float
+    predicted: Matrix
+    residual: Matrix
+
+    @classmethod
+    def at(cls, design: Design, theta: Matrix, l2: float) -> "FittedHead":
+        """Evaluate a head on its rows."""
+        predicted = design.predicted(theta)
+        return cls(design, theta, l2, predicted, design.residual(predicted))
+
+    def __len__(self) -> int:
+        return len(self.design)
+
+    @property
+    def rows(self) -> RowTable:
+        """The rows that the head sees."""
+        return self.design.rows
+
+    @property
+    def loss(self) -> Loss:
+        """The loss that the head minimises."""
+        return self.design.loss
+
+    @property
+    def norm(self) -> float:
+        """‖θ̂‖."""
+        return float(np.linalg.norm(self.theta))
+
+    def moved_to(self, theta: Matrix) -> "FittedHead":
+        """Return another head on the same rows."""
+        return FittedHead.at(self.design, theta, self.l2)
+
+    def curvature(self, weights: Vector | None = None) -> Curvature:
+        """Return the Hessian over all rows, or over weighted ones."""
+        whole = Curvature(self.rows, self.predicted, self.loss, self.l2)
+        return whole if weights is None else whole.sample(np.flatnonzero(weights))
+
+    def gradients(self, rows: Rows) -> Matrix:
+        """Return g_i of some rows as a (k, C, D) stack; for samples, not for all rows."""
+        return map_some_rows(
+            lambda x, r: r[:, :, None] * x[:, None, :], self.rows, rows, self.residual, width=self.theta.size
+        )
+
+    def gradient_sum(self, weights: Vector, *, centred: bool) -> Matrix:
+        """Return Σ_i weights_i g_i, plus l2·θ̂ for each row if centred."""
+        kept = np.flatnonzero(weights)
+        total = self.design.sample(kept).gradient_sum(self.residual[kept])
+        return total + len(kept) * self.l2 * self.theta if centred else total

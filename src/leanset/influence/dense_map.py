@@ -1,0 +1,74 @@
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Matrix, Rows, Vector, Vectors32
+from leanset.head import FittedHead
+from leanset.influence.map import InfluenceMap
+from leanset.influence.prepared import InverseHessian
+from leanset.rows import map_rows, map_some_rows
+
+
+@dataclass(frozen=True)
+class DenseMap(InfluenceMap):
+    """All coordinates, through the explicit inverse.
+
+    Gradients of competing outputs (softmax) add up to zero over the outputs, so (C−1)·D coordinates describe them
+    without loss of length.
+    """
+
+    head: FittedHead
+    inverse: Vectors32  # (p, p), the factor 1/n inside
+    basis: Matrix  # (C, p / D)
+    shift: Vectors32  # (p,), the centring term
+    residual: float
+    captured: float = 1.0
+
+    def vectors(self, rows: Rows) -> Vectors32:
+        """Return the (k, p) vectors of some rows."""
+        return map_some_rows(self._chunk, self.head.rows, rows, self.head.residual, width=len(self.inverse))
+
+    def total(self, weights: Vector) -> Vector:
+        """Return the weighted sum of the vectors: one gradient sum and one product."""
+        gradients = self.basis.T @ self.head.gradient_sum(weights, centred=False)
+        total = gradients.reshape(-1) + weights.sum() * self.shift.astype(np.float64)
+        return np.asarray(total @ self.inverse.astype(np.float64))
+
+    def coordinates(self, head: Matrix) -> Vector:
+        """Return a (C, D) change of the head in these coordinates."""
+        return (self.basis.T @ head).reshape(-1)
+
+    def norms(self) -> Vector:
+        """Return the length of every row's vector, in chunks."""
+
+        def lengths(x: Matrix, r: Matrix) -> Vector:
+            part = self._chunk(x, r)
+            return np.asarray(np.sqrt(np.einsum("ij,ij->i", part, part, dtype=np.float64)))
+
+        return map_rows(lengths, self.head.rows, self.head.residual, width=len(self.inverse))
+
+    def _chunk(self, x: Matrix, r: Matrix) -> Vectors32:
+        errors = (r @ self.basis).astype(np.float32)
+        features = x.astype(np.float32)
+        gradients = (errors[:, :, None] * features[:, None, :]).reshape(len(x), -1)
+        gradients += self.shift
+        return np.asarray(gradients @ self.inverse)
+
+
+def dense_map(head: FittedHead, inverse: InverseHessian, shift: Matrix, scale: float) -> DenseMap:
+    """Write an inverse Hessian out as a matrix and map rows through it."""
+    outputs, width = head.design.shape
+    basis = head.loss.basis()
+    free = basis.shape[1]
+    size = free * width
+    heads = (basis.T[:, None, :, None] * np.eye(width)[None, :, None, :]).reshape(size, outputs, width)
+    answer = inverse.solve(heads)
+    columns = np.einsum("kcd,cb->kbd", answer.solution, basis).reshape(size, size) * scale
+    reduced_shift = (basis.T @ shift).reshape(-1)
+    return DenseMap(
+        head,
+        np.ascontiguousarray(columns, dtype=np.float32),
+        basis,
+        reduced_shift.astype(np.float32),
+        answer.worst_residual,
+    )

@@ -1,0 +1,78 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Matrix, Rows, Vector, Vectors32
+from leanset.head import Curvature, FittedHead, KroneckerFactors
+from leanset.influence.map import InfluenceMap
+from leanset.influence.prepared import InverseHessian
+from leanset.rows import map_some_rows, sum_rows
+
+_PROBES = 16  # rows whose residual is measured
+
+
+@dataclass(frozen=True)
+class KroneckerMap(InfluenceMap):
+    """The leading coordinates of a Kronecker eigenbasis, for heads whose vectors are too long to store."""
+
+    head: FittedHead
+    factors: KroneckerFactors
+    outputs: Rows  # (k,) output-basis index of each stored coordinate
+    features: Rows  # (k,) feature-basis index
+    shift: Matrix  # (C, D), turned into the basis
+    scale: float
+    residual: float
+    captured: float
+
+    def vectors(self, rows: Rows) -> Vectors32:
+        """Return the leading coordinates of some rows."""
+        weight = self.scale / self.factors.eigenvalues[self.outputs, self.features]
+        shift = self.shift[self.outputs, self.features]
+
+        def leading(x: Matrix, r: Matrix) -> Vectors32:
+            u, v = self.factors.row_factors(r, x)
+            return ((u[:, self.outputs] * v[:, self.features] + shift) * weight).astype(np.float32)
+
+        return map_some_rows(leading, self.head.rows, rows, self.head.residual, width=len(self.outputs))
+
+    def total(self, weights: Vector) -> Vector:
+        """Return the leading coordinates of the weighted sum."""
+        gradients = self.head.gradient_sum(weights, centred=False)
+        whole = self.scale * (self.factors.turned(gradients) + weights.sum() * self.shift) / self.factors.eigenvalues
+        return np.asarray(whole[self.outputs, self.features])
+
+    def coordinates(self, head: Matrix) -> Vector:
+        """Return the leading coordinates of a (C, D) change of the head."""
+        return np.asarray(self.factors.turned(head)[self.outputs, self.features])
+
+    def norms(self) -> Vector:
+        """Return the approximate length of every row's whole vector."""
+        shift = self.factors.output_basis @ self.shift @ self.factors.feature_basis.T
+        return self.scale * self.factors.row_norms(self.head.rows, self.head.residual, shift)
+
+
+def kronecker_map(
+    head: FittedHead,
+    curvature: Curvature,
+    prepare: Callable[[Curvature], InverseHessian],
+    directions: int,
+    shift: Matrix,
+    scale: float,
+) -> KroneckerMap:
+    """Find the coordinates in which single rows move the head most, and map rows to them."""
+    factors = curvature.kronecker()
+    turned_shift = factors.turned(shift)
+
+    def squares(x: Matrix, r: Matrix) -> Matrix:
+        u, v = factors.row_factors(r, x)
+        return (u**2).T @ v**2
+
+    second_moment = sum_rows(squares, head.rows, head.residual, width=head.design.width)
+    energy = (second_moment / len(head) + turned_shift**2) / factors.eigenvalues**2
+    leading = np.argsort(-energy, axis=None, kind="stable")[:directions]
+    outputs, features = np.unravel_index(np.sort(leading), energy.shape)
+    probes = np.linspace(0, len(head) - 1, _PROBES).astype(np.int64)
+    residual = prepare(curvature).solve(head.gradients(probes) + shift).worst_residual
+    captured = float(energy[outputs, features].sum() / energy.sum())
+    return KroneckerMap(head, factors, outputs, features, turned_shift, scale, residual, captured)

@@ -1,0 +1,160 @@
+"""How well a search on few images predicts a search on all of them: the arithmetic behind the paper's table 1.
+
+Every design is trained on the few images that a method chose (the proxy set) and on the whole set. A method is good if
+the proxy set ranks the designs, above all the best ones, as the whole set does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Rows, Vector
+from leanset._errors import InputError
+from leanset.evaluate import bootstrap_interval, spearman, top_spearman
+
+
+@dataclass(frozen=True)
+class SearchRow:
+    """One method's row of the table.
+
+    Attributes
+    ----------
+    method : the method that chose the images
+    designs : number of networks compared
+    chosen : the design with the best accuracy after training on the proxy set
+    accuracy_of_chosen : accuracy of that design after training on the whole set
+    best_accuracy : accuracy of the best design on the whole set
+    regret : what the search lost, `best_accuracy - accuracy_of_chosen`
+    top_correlation : Spearman's rank correlation over the designs that are best on the whole set
+    top_interval : its 95 % bootstrap interval; designs are drawn with replacement, then the best of them are taken
+    correlation, interval : the same over all designs
+    time_share, storage_share : seconds and images of the proxy set, as shares of those of the whole set; None if unknown
+    """
+
+    method: str
+    designs: int
+    chosen: str
+    accuracy_of_chosen: float
+    best_accuracy: float
+    regret: float
+    top_correlation: float
+    top_interval: tuple[float, float]
+    correlation: float
+    interval: tuple[float, float]
+    time_share: float | None = None
+    storage_share: float | None = None
+
+
+def search_rows(
+    proxy: Mapping[str, Mapping[str, float]],
+    whole: Mapping[str, float],
+    *,
+    proxy_seconds: Mapping[str, float] | None = None,
+    whole_seconds: float | None = None,
+    proxy_images: int | None = None,
+    whole_images: int | None = None,
+    top: int = 10,
+    draws: int = 2000,
+    seed: int = 0,
+) -> list[SearchRow]:
+    """Rate methods by how well a search on their images predicts a search on all images.
+
+    Parameters
+    ----------
+    proxy : for each method, the accuracy of each design trained on its images (mean over seeds)
+    whole : the accuracy of each design trained on the whole set; among ties, the first counts as the best
+    proxy_seconds, whole_seconds : time to train all designs, for each method and on the whole set
+    proxy_images, whole_images : number of images that a method keeps, and of all images
+    top : number of best designs by `whole` that the top correlation is over; all if there are fewer
+    draws, seed : number of draws of the bootstrap, and their seed
+
+    Returns
+    -------
+    A row for each method, in the given order.
+
+    Examples
+    --------
+    >>> whole = {"deep": 0.9, "wide": 0.8, "plain": 0.6}
+    >>> proxy = {"random": {"deep": 0.5, "wide": 0.55, "plain": 0.3}}
+    >>> [row] = search_rows(proxy, whole, proxy_images=100, whole_images=5000)
+    >>> row.chosen, round(row.regret, 3), round(row.correlation, 3), row.storage_share
+    ('wide', 0.1, 0.5, 0.02)
+    """
+    if len(whole) < 2:
+        raise InputError(f"`whole` must hold at least two designs; got {len(whole)}.")
+    truth = _accuracies("whole", whole, list(whole))
+    times = _time_shares(list(proxy), proxy_seconds, whole_seconds)
+    storage = _share("proxy_images", proxy_images, "whole_images", whole_images)
+    rows = []
+    for method, accuracies in proxy.items():
+        scores = _accuracies(f"proxy[{method!r}]", accuracies, list(whole))
+        rows.append(_row(method, scores, truth, list(whole), times[method], storage, top, draws, seed))
+    return rows
+
+
+def _row(
+    method: str,
+    scores: Vector,
+    truth: Vector,
+    names: list[str],
+    time: float | None,
+    storage: float | None,
+    top: int,
+    draws: int,
+    seed: int,
+) -> SearchRow:
+    def correlation(at: Rows) -> float:
+        return spearman(scores[at], truth[at])
+
+    def top_correlation(at: Rows) -> float:
+        return top_spearman(scores[at], truth[at], top=top)
+
+    everywhere = np.arange(len(names))
+    chosen = int(np.argmax(scores))
+    return SearchRow(
+        method=method,
+        designs=len(names),
+        chosen=names[chosen],
+        accuracy_of_chosen=float(truth[chosen]),
+        best_accuracy=float(truth.max()),
+        regret=float(truth.max() - truth[chosen]),
+        top_correlation=top_correlation(everywhere),
+        top_interval=bootstrap_interval(top_correlation, len(names), draws=draws, seed=seed),
+        correlation=correlation(everywhere),
+        interval=bootstrap_interval(correlation, len(names), draws=draws, seed=seed),
+        time_share=time,
+        storage_share=storage,
+    )
+
+
+def _accuracies(what: str, given: Mapping[str, float], names: list[str]) -> Vector:
+    if set(given) != set(names):
+        odd = sorted(set(given) ^ set(names))
+        raise InputError(
+            f"`{what}` must have the designs of `whole`; {len(odd)} are in one only, for example {odd[0]}."
+        )
+    bad = [name for name in names if not np.isfinite(given[name])]
+    if bad:
+        raise InputError(f"`{what}` must be finite; {bad[0]} has {given[bad[0]]}.")
+    return np.array([given[name] for name in names], dtype=np.float64)
+
+
+def _time_shares(methods: list[str], proxy: Mapping[str, float] | None, whole: float | None) -> dict[str, float | None]:
+    missing = [] if proxy is None else [method for method in methods if method not in proxy]
+    if missing:
+        raise InputError(f"`proxy_seconds` must have every method; {missing[0]} is missing.")
+    return {
+        method: _share("proxy_seconds", None if proxy is None else proxy[method], "whole_seconds", whole)
+        for method in methods
+    }
+
+
+def _share(name: str, part: float | None, other: str, whole: float | None) -> float | None:
+    if (part is None) != (whole is None):
+        raise InputError(f"give both `{name}` and `{other}`, or neither.")
+    if part is None or whole is None:
+        return None
+    if not (np.isfinite(part) and np.isfinite(whole) and part >= 0 and whole > 0):
+        raise InputError(f"`{name}={part}` must be at least 0 and `{other}={whole}` positive.")
+    return part / whole

@@ -1,0 +1,87 @@
+"""From the text of a command line to the values of options."""
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from leanset._arrays import Rows
+from leanset._errors import InputError
+from leanset.runs import rows_in
+
+
+def named(option: str, table: Mapping[str, type[Any]]) -> Callable[[str], Any]:
+    """Return a reader of names: each stands for a class with its default options."""
+
+    def read(name: str) -> Any:
+        if name not in table:
+            raise InputError(f"`{option}={name!r}` is unknown; choose from {', '.join(sorted(table))}.")
+        return table[name]()
+
+    return read
+
+
+def balance_in(text: str) -> str | int:
+    """Read a class balance: a word, or a whole number.
+
+    Examples
+    --------
+    >>> balance_in("none"), balance_in("30")
+    ('none', 30)
+    """
+    return int(text) if re.fullmatch(r"\d+", text) else text
+
+
+def numbers_in(text: str, option: str = "") -> tuple[float, ...]:
+    """Read numbers with commas between; `option` is named if they are none.
+
+    Examples
+    --------
+    >>> numbers_in("0.5, 1")
+    (0.5, 1.0)
+    """
+    try:
+        return tuple(float(part) for part in words_in(text))
+    except ValueError:
+        raise InputError(f"{f'--{option} ' if option else ''}{text!r} must be numbers with commas between.") from None
+
+
+def words_in(text: str) -> tuple[str, ...]:
+    """Split a list with commas between.
+
+    Examples
+    --------
+    >>> words_in("el2n, ccs,")
+    ('el2n', 'ccs')
+    """
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def bytes_in(text: str) -> int:
+    """Read a size such as 512MiB, 2GB or 1000000.
+
+    Examples
+    --------
+    >>> bytes_in("2GiB"), bytes_in("500 MB"), bytes_in("1024")
+    (2147483648, 500000000, 1024)
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", text, re.IGNORECASE)
+    if not match:
+        raise InputError(f"`memory={text!r}` must be a size such as 512MiB, 2GB or 1000000.")
+    unit = match[2].upper().rstrip("B")
+    base = 1024 if unit.endswith("I") else 1000
+    return int(float(match[1]) * base ** "KMGT".find(unit[:1] or "?") * base if unit else float(match[1]))
+
+
+def rows_in_file(option: str) -> Callable[[str], Rows]:
+    """Return a reader of text files with one row number a line."""
+
+    def read(path: str) -> Rows:
+        try:
+            return rows_in(Path(path).read_text())
+        except OSError as error:
+            raise InputError(f"`{option}={path}`: cannot be read: {error.strerror}.") from None
+        except ValueError:
+            raise InputError(f"`{option}={path}`: must hold one row number a line.") from None
+
+    return read

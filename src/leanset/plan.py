@@ -1,0 +1,220 @@
+"""Settings held against the data: every choice made, every check done, before anything is computed."""
+
+import json
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._arrays import Rows, mask_of, places_among
+from leanset._errors import InputError
+from leanset._options import options_of
+from leanset.data import Targets
+from leanset.head import LOSSES, Loss
+from leanset.problem import Constraints
+from leanset.select import BUDGETS, FORMULATIONS, Budget, Coverage, Strategy, covers, strategy_named
+from leanset.settings import Settings
+from leanset.solve import Solver
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a plan must know of the data; a network that is not trained yet can tell it too.
+
+    Attributes
+    ----------
+    targets : of all examples
+    width : number of features
+    rows : (n,) row number of each example in the source
+    left_out : whether rows of the source were left out
+    held_out : whether there is validation data
+    dynamics : whether the dynamics of a training are known
+    l2, standardize : of the head's problem, unless the user says otherwise
+    """
+
+    targets: Targets
+    width: int
+    rows: Rows
+    left_out: bool
+    held_out: bool
+    dynamics: bool
+    l2: float
+    standardize: bool
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run will do.
+
+    Attributes
+    ----------
+    settings : with every default filled in
+    budget, loss, strategy, coverage, constraints : what the settings mean for these data
+    """
+
+    settings: Settings
+    budget: Budget
+    loss: Loss
+    strategy: Strategy
+    coverage: Coverage | None
+    constraints: Constraints
+
+    @property
+    def l2(self) -> float:
+        """Weight of the penalty."""
+        assert self.settings.l2 is not None  # filled in
+        return self.settings.l2
+
+    @property
+    def standardize(self) -> bool:
+        """Whether features are scaled."""
+        return bool(self.settings.standardize)
+
+    def identity(self) -> dict[str, Any]:
+        """Return the options that the answer depends on as plain values; equal dicts mean equal plans."""
+        deciding = [name for name, option in options_of(Settings).items() if option.decides and name not in BUDGETS]
+        plain = {name: _described(getattr(self.settings, name)) for name in deciding}
+        meant = {"budget": self.budget.to_dict(), "coverage": _described(self.coverage)}
+        return json.loads(json.dumps(plain | meant))  # type: ignore[no-any-return]
+
+
+def plan_for(settings: Settings, outline: Outline) -> Plan:
+    """Hold settings against data, and say what is wrong with them."""
+    budget = settings.budget
+    budget.check(len(outline))
+    loss = LOSSES[settings.loss](len(outline.targets.names))
+    if outline.targets.kind != loss.targets:
+        raise InputError(f"`loss={settings.loss!r}` is for other targets: these data have {outline.targets.kind}.")
+    coverage = _coverage(settings, outline)
+    solver = _solver(settings)
+    strategy = strategy_named(
+        settings.formulation, settings.method, remove=settings.remove, coverage=coverage, solver=solver
+    )
+    strategy.check_budget(budget)
+    _check_memory(settings, loss, outline.width + 1)
+    if budget.needs_validation and not outline.held_out:
+        raise InputError(
+            f"`{budget.name}` is measured on validation data; pass `validation=(val_features, val_labels)`."
+        )
+    filled = replace(
+        settings,
+        l2=float(outline.l2 if settings.l2 is None else settings.l2),
+        standardize=outline.standardize if settings.standardize is None else bool(settings.standardize),
+        class_balance=_balance(settings.class_balance, strategy, outline.targets),
+        pinned=_pins(settings.pinned, outline),
+        method=getattr(strategy, "chooser", None),
+        solver=solver,
+        seconds=None,
+        proposals=None,
+    )
+    return Plan(filled, budget, loss, strategy, coverage, _constraints(filled, budget, outline))
+
+
+def _described(choice: Any) -> Any:
+    """Write a choice with its options, which may be choices themselves, as plain values."""
+    if isinstance(choice, tuple):
+        return list(choice)
+    if isinstance(choice, np.generic):
+        return choice.item()
+    if not is_dataclass(choice) or isinstance(choice, type):
+        return choice
+    return {"name": type(choice).__name__} | {
+        item.name: _described(getattr(choice, item.name)) for item in fields(choice)
+    }
+
+
+def _solver(settings: Settings) -> Solver | None:
+    """Return the solver with the effort that was asked for; None leaves the choice to the strategy."""
+    effort = {name: getattr(settings, name) for name in ("seconds", "proposals")}
+    given = {name: value for name, value in effort.items() if value is not None}
+    if not given:
+        return settings.solver
+    solver = settings.solver or FORMULATIONS[settings.formulation]().solver
+    known = {item.name for item in fields(solver)}  # type: ignore[arg-type]
+    for name, value in given.items():
+        if name not in known:
+            raise InputError(f"`{name}={value}` has no meaning for `solver={solver!r}`.")
+    return replace(solver, **given)  # type: ignore[type-var]
+
+
+def _coverage(settings: Settings, outline: Outline) -> Coverage | None:
+    """Return what to cover: by default the difficulties, where a recorded training tells them."""
+    coverage, possible = settings.coverage, covers(settings.formulation, settings.method)
+    if isinstance(coverage, str):
+        return Coverage() if coverage == "auto" and possible and outline.dynamics else None
+    if not possible:
+        raise InputError(f"`coverage={coverage!r}` is part of leanset's own search; leave it out beside other methods.")
+    if not outline.dynamics:
+        raise InputError(
+            f"`coverage={coverage!r}` needs the dynamics of a training, which tell the difficulty of the examples and were "
+            "not recorded; record one (`leanset.torch.train`), or leave the choice to leanset with coverage='auto'."
+        )
+    return coverage
+
+
+def _check_memory(settings: Settings, loss: Loss, width: int) -> None:
+    size, memory, inverse = loss.outputs * width, settings.memory, settings.inverse
+    needed = 0 if inverse is None else inverse.matrix_bytes(size)
+    if needed > memory:
+        raise InputError(
+            f"`inverse={inverse!r}` needs matrices of {size:,} × {size:,} numbers, {needed / 2**20:,.0f} MiB, but "
+            f"`memory={memory}` allows {memory / 2**20:,.0f} MiB; raise it, or leave the choice to leanset with inverse=None."
+        )
+
+
+def _balance(balance: str | int | None, strategy: Strategy, targets: Targets) -> str | int:
+    if balance is None:
+        return strategy.balance
+    if isinstance(balance, str) and balance in ("proportional", "none"):
+        return balance
+    sizes = targets.group_sizes
+    smallest = int(sizes[sizes > 0].min())
+    if isinstance(balance, int | np.integer) and not isinstance(balance, bool) and 1 <= balance <= smallest:
+        return int(balance)
+    raise InputError(
+        f"`class_balance={balance!r}` must be 'proportional', 'none', or a least number to keep of each class in "
+        f"1..{smallest} (the smallest class has {smallest})."
+    )
+
+
+def _pins(pinned: ArrayLike | None, outline: Outline) -> tuple[int, ...]:
+    """Return the source row numbers of the pinned examples."""
+    if pinned is None:
+        return ()
+    values, n = np.asarray(pinned), len(outline)
+    if values.size == 0:
+        return ()
+    if values.dtype == bool and values.shape == (n,):
+        values = outline.rows[values]
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise InputError(
+            f"`pinned` must be a list of row numbers or a mask of {n:,} booleans; got {values.dtype} {values.shape}."
+        )
+    outside = places_among(outline.rows, values.astype(np.int64)) < 0
+    if outside.any():
+        raise InputError(
+            f"`pinned` has {int(outside.sum())} rows outside 0..{int(outline.rows[-1])}"
+            f"{' or left out as unreadable' if outline.left_out else ''}; first: {int(values[np.argmax(outside)])}."
+        )
+    return tuple(np.unique(values.astype(np.int64)).tolist())
+
+
+def _constraints(settings: Settings, budget: Budget, outline: Outline) -> Constraints:
+    """Translate the settings into constraints on the rows, and check that a given size is possible under them."""
+    balance, pins = settings.class_balance, np.array(settings.pinned, dtype=np.int64)
+    constraints = Constraints(
+        groups=outline.targets.groups,
+        n_groups=len(outline.targets.group_names),
+        pinned=mask_of(places_among(outline.rows, pins), len(outline)),
+        proportional=balance == "proportional",
+        least_kept=balance if isinstance(balance, int) else 1,
+    )
+    if constraints.most == 0:
+        raise InputError("nothing can be removed: every row is pinned or is among the last of its class.")
+    if budget.is_size:
+        constraints.check(budget.size(len(outline)))
+    return constraints

@@ -1,0 +1,81 @@
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from leanset._arrays import Mask, Vector
+from leanset.head import Refit
+from leanset.problem.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a removal does to the head: predicted and measured.
+
+    Attributes
+    ----------
+    influence_change : ‖Δθ‖ by first-order influence
+    inverse_residual : relative residual of the inverse Hessian there
+    newton_change : ‖Δθ‖ by one Newton step with the kept examples' Hessian
+    refit_change : ‖Δθ‖ measured by a refit
+    validation_loss_gap : measured rise of the validation loss; None without validation data
+    """
+
+    influence_change: float
+    inverse_residual: float
+    newton_change: float
+    refit_change: float
+    validation_loss_gap: float | None
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A set of rows to remove, how it was found, and what is known of it.
+
+    Attributes
+    ----------
+    removed : True for rows that go; over the rows of the problem, or over all examples
+    outcome : how the search ended
+    norm : the problem's objective there, in float64
+    start_norm : the objective of the starting set
+    proposals : moves tried
+    seconds : time spent searching
+    refit : the head fitted again without these rows, where that was done
+    effect : all that was predicted and measured, where that was done
+    """
+
+    removed: Mask
+    outcome: Outcome
+    norm: float = nan
+    start_norm: float = nan
+    proposals: int = 0
+    seconds: float = 0.0
+    refit: Refit | None = None
+    effect: Effect | None = None
+
+    @property
+    def count(self) -> int:
+        """How many rows go."""
+        return int(self.removed.sum())
+
+    @property
+    def gone(self) -> Vector:
+        """1 for each removed row, 0 for each kept one."""
+        return self.removed.astype(np.float64)
+
+    @property
+    def weights(self) -> Vector:
+        """How much each row counts from now on: 0 for a removed row, 1 for a kept one."""
+        return (~self.removed).astype(np.float64)
+
+    @property
+    def measured(self) -> Effect:
+        """The effect of a removal that was measured."""
+        assert self.effect is not None, "this removal was not measured"
+        return self.effect
+
+    @property
+    def refitted(self) -> Refit:
+        """The refit of a removal that was refitted."""
+        assert self.refit is not None, "no head was refitted for this removal"
+        return self.refit

@@ -1,0 +1,187 @@
+"""The spine: read, plan, fit, select, certify, result. Python, command line and adapters all come in here."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset._errors import DivergenceError, InputError, LeansetError
+from leanset._options import with_options
+from leanset._progress import Reporter, reporter_for
+from leanset._threads import thread_count, working_threads
+from leanset._version import __version__
+from leanset.certify import Finding, about_the_bound, about_the_clock, about_the_vectors, issue_certificate
+from leanset.data import Images, fingerprint
+from leanset.head import FittedHead, HeadFit, HeadStatistics, design_of, fit_head
+from leanset.influence import prepare_inverses
+from leanset.inputs import Inputs, inputs_from, opened, refuse_network_options
+from leanset.plan import Plan, plan_for
+from leanset.problem import Removal
+from leanset.result import PruneResult, load
+from leanset.runs import RunFolder
+from leanset.select import Frontier, MeasuredSizes, Search, Task, answer_within, ladder_counts
+from leanset.settings import Settings
+
+
+@with_options(Settings)
+def prune(
+    features: "str | ArrayLike | Images | HeadStatistics", labels: ArrayLike | None, settings: Settings
+) -> PruneResult:
+    """Find the examples whose joint removal changes the head least, and certify what their removal does.
+
+    Exactly one budget must be given. With `fraction` or `count` the size is fixed and the change is made small; with
+    `epsilon`, `relative_epsilon` or `max_loss_gap` the set is made large while the *measured* quantity stays within.
+
+    Parameters
+    ----------
+    features : (n, d) array of finite numbers; or a source such as "cifar10:DIR" or "features.npz"; or images, which need a
+        `model`; or the statistics of a network (`leanset.torch.capture`). All but arrays bring their own labels and
+        validation data.
+    labels : (n,) integers 0..C-1 or strings; a 0/1 matrix with loss="sigmoid"; numbers with loss="squared"
+    settings : a `leanset.Settings(...)` in place of the options below
+    {options}
+
+    Examples
+    --------
+    >>> import numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 3, 300)
+    >>> features = rng.normal(size=(300, 4)) + np.eye(3, 4)[labels]
+    >>> result = leanset.prune(features, labels, fraction=0.4)
+    >>> len(result.removed), len(result.kept)
+    (120, 180)
+    >>> result.certificate.refit_change < result.certificate.random_refit_change_mean / 3
+    True
+    """
+    with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
+        source = opened(features, labels, settings, reporter)
+        if isinstance(source, Images):
+            source = _statistics(source, settings, reporter)
+        else:
+            refuse_network_options(settings)
+        inputs = inputs_from(source, settings)
+        return _saved(inputs, plan_for(settings, inputs.outline()), reporter)
+
+
+def _statistics(images: Images, settings: Settings, reporter: Reporter) -> HeadStatistics:
+    """Show images to a network; whatever is wrong with the settings is said before it is trained."""
+    from leanset.capture import Network  # needs torch
+
+    network = Network.for_images(images, settings)
+    plan = plan_for(settings, network.outline())
+    gradients = network.check_can_serve(plan.strategy)
+    if settings.out is not None:
+        RunFolder(settings.out).check(plan.identity(), overwrite=settings.overwrite, replaced_data=settings.retrain)
+    elif settings.retrain:
+        raise InputError("`retrain=True`: has no meaning for a run without `out`.")
+    return network.statistics(gradients=gradients, out=settings.out, retrain=settings.retrain, reporter=reporter)
+
+
+def _saved(inputs: Inputs, plan: Plan, reporter: Reporter) -> PruneResult:
+    """Take up, run and write a run folder, if there is one."""
+    out, overwrite = plan.settings.out, plan.settings.overwrite
+    identity = plan.identity() | inputs.digests(plan.strategy.needs)
+    identity |= {"data_fingerprint": fingerprint(inputs.examples), "leanset_version": __version__}
+    if out is None:
+        return _pruned(inputs, plan, identity, None, reporter)
+    folder = RunFolder(out)
+    if folder.is_finished(identity) and not overwrite:
+        return load(out)
+    new = folder.open(identity, overwrite=overwrite)
+    try:
+        result = _pruned(inputs, plan, identity, folder, reporter)
+        result.write_to(folder)
+    except (InputError, DivergenceError):
+        if new:
+            folder.discard()  # a call that cannot succeed leaves nothing behind that would block a corrected one
+        raise
+    return result
+
+
+def _pruned(
+    inputs: Inputs, plan: Plan, identity: dict[str, Any], folder: RunFolder | None, reporter: Reporter
+) -> PruneResult:
+    with working_threads(plan.settings.threads):
+        task, fit, start_distance = fitted_task(inputs, plan, folder, reporter)
+        search = plan.strategy.begin(task)
+        with reporter.stage("Influence of every example"):
+            influence_norm = search.norms
+        sizes = MeasuredSizes(search, reporter, folder)
+        answer = answer_within(plan.budget, sizes)
+        if broken := plan.constraints.violations(answer.removed):
+            raise LeansetError(f"the search broke its constraints ({'; '.join(broken)}); this is a bug in leanset.")
+        frontier = Frontier(())
+        if plan.settings.frontier:
+            frontier = sizes.frontier(ladder_counts(len(task), plan.constraints.most), answer)
+        certificate = issue_certificate(
+            task.head,
+            fit,
+            task.validation,
+            answer,
+            precondition=task.inverses.precondition,
+            inverse=task.inverses.sums.name,
+            random_changes=sizes.random_baseline(answer.count, plan.settings.random_draws),
+            method=plan.strategy.method,
+            formulation=plan.strategy.formulation,
+            seed=plan.settings.seed,
+            fingerprint=identity["data_fingerprint"],
+            start_distance=start_distance,
+            findings=_findings(plan, search, answer),
+        )
+        rows, design = inputs.examples.source_rows, task.head.design
+        return PruneResult(
+            kept=rows[~answer.removed],
+            removed=rows[answer.removed],
+            rows=rows,
+            certificate=certificate,
+            frontier=frontier,
+            labels=inputs.examples.targets.shown,
+            influence_norm=influence_norm,
+            label_probability=plan.loss.target_probability(task.head.predicted, design.targets),
+            score=np.full(len(rows), np.nan) if search.scores is None else search.scores,
+            settings=identity,
+        )
+
+
+def fitted_task(
+    inputs: Inputs, plan: Plan, folder: RunFolder | None, reporter: Reporter
+) -> tuple[Task, HeadFit, float | None]:
+    """Fit the head of all examples, unless an earlier run did, and make its inverses ready."""
+    with reporter.stage("Fitting the head"):
+        design, validation, scaling = design_of(inputs.examples, plan.loss, standardize=plan.standardize)
+        start = None if inputs.start is None else scaling.head_from_raw(inputs.start)
+        fit = _recalled(folder) or fit_head(design, plan.l2, start=start)
+        head = FittedHead.at(design, fit.theta, plan.l2)
+        task = Task(
+            head=head,
+            inverses=prepare_inverses(head, plan.settings.inverse, plan.settings.memory),
+            validation=validation,
+            constraints=plan.constraints,
+            recorded=inputs.recorded,
+            logits=inputs.logits,
+            seed=int(plan.settings.seed),
+            memory=int(plan.settings.memory),
+        )
+    if folder is not None:
+        folder.save_stage("head", **{name: np.asarray(value) for name, value in vars(fit).items()})
+    return task, fit, None if start is None else float(np.linalg.norm(fit.theta - start))
+
+
+def _recalled(folder: RunFolder | None) -> HeadFit | None:
+    if folder is None or not folder.has_stage("head"):
+        return None
+    stage = folder.load_stage("head")
+    return HeadFit(stage["theta"], float(stage["gradient_norm"]), float(stage["error_bound"]), int(stage["iterations"]))
+
+
+def _findings(plan: Plan, search: Search, answer: Removal) -> list[Finding]:
+    found, task = search.findings(answer), search.task
+    limit = plan.budget.limit(task.head.norm)
+    if not plan.budget.is_size and plan.budget.measured(answer.measured) > limit:
+        found.append(about_the_bound(limit))
+    remark = task.inverses.steering.remark(task.head, search.influence)
+    if remark is not None:
+        found.append(about_the_vectors(remark))
+    if plan.strategy.solver.depends_on_speed:
+        found.append(about_the_clock())
+    return found

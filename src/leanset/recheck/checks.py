@@ -1,0 +1,148 @@
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtrit
+
+from leanset._arrays import Matrix, Rows
+from leanset.data import Examples, fingerprint
+from leanset.recheck.plain import PLAIN_LOSSES, PlainProblem, plain_design
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement about a run, whether it holds, and the values seen."""
+
+    name: str
+    holds: bool
+    detail: str
+
+
+def check_removal(
+    examples: Examples,
+    kept: Rows,
+    removed: Rows,
+    certificate: dict[str, Any],
+    *,
+    standardize: bool,
+    pinned: Rows,
+    tolerance: float = 0.01,
+) -> Iterator[Check]:
+    """Check a removal and its certificate against the data, yielding one finding at a time.
+
+    Parameters
+    ----------
+    examples : the data the run was made from
+    kept, removed : row numbers as saved
+    certificate : the saved certificate as a dict
+    standardize : whether the run scaled its features
+    pinned : rows that had to stay
+    tolerance : relative difference allowed between claimed and re-measured changes
+    """
+    claimed = certificate["data_fingerprint"]
+    same = fingerprint(examples) == claimed
+    yield Check("data", same, "fingerprint matches" if same else f"this is not the data of the run ({claimed[:12]}…)")
+    rows = np.concatenate([kept, removed])
+    whole = len(rows) == len(examples) and (np.sort(rows) == np.arange(len(examples))).all()
+    yield Check("partition", bool(whole), f"{len(kept):,} kept + {len(removed):,} removed of {len(examples):,} rows")
+    if not whole:
+        return
+    counts = certificate["n"] == len(examples) and certificate["removed"] == len(removed)
+    yield Check("counts", counts, f"certificate says {certificate['removed']:,} of {certificate['n']:,}")
+    present = examples.targets.group_sizes > 0
+    left = np.bincount(examples.targets.groups[kept], minlength=len(present))[present]
+    yield Check("classes", bool((left > 0).all()), f"smallest class keeps {int(left.min()):,} examples")
+    if len(removed) and same and (left > 0).all():
+        yield from _check_changes(examples, kept, removed, pinned, certificate, standardize, tolerance)
+
+
+def _check_changes(
+    examples: Examples,
+    kept: Rows,
+    removed: Rows,
+    pinned: Rows,
+    certificate: dict[str, Any],
+    standardize: bool,
+    tolerance: float,
+) -> Iterator[Check]:
+    loss, outputs, l2 = PLAIN_LOSSES[certificate["loss"]], len(examples.classes), certificate["l2"]
+    x = plain_design(examples.features, examples.features, standardize)
+    problem = PlainProblem(loss, x, examples.labels, outputs, l2)
+    full, lean = problem.fit(), problem.part(kept).fit()
+    norm, change = float(np.linalg.norm(full)), float(np.linalg.norm(lean - full))
+    yield _close("head norm", certificate["head_norm"], norm, tolerance, slack=0.0)
+    # L-BFGS stops a little earlier than leanset's Newton fit; below this the comparison would test its stopping rule.
+    yield _close("measured change", certificate["refit_change"], change, tolerance, slack=1e-5 * norm)
+    newton = problem.part(kept).newton_length(full)
+    yield _close("Newton step", certificate["newton_change"], newton, tolerance, slack=1e-5 * norm)
+    if certificate["inverse_residual"] < 1e-4:
+        linear = _influence(problem, removed, full, certificate["formulation"] == "paper")
+        yield _close("influence", certificate["influence_change"], linear, tolerance, slack=1e-5 * norm)
+    yield _random_scale(problem, examples, removed, pinned, full, certificate)
+    judge = problem
+    if examples.validation is not None:
+        held_out = plain_design(examples.features, examples.validation.features, standardize)
+        judge = PlainProblem(loss, held_out, examples.validation.labels, outputs, l2)
+    yield from _check_bounds(judge, full, lean - full, certificate, tolerance)
+    if examples.validation is None or certificate["validation_loss_gap"] is None:
+        absent = examples.validation is None and certificate["validation_loss_gap"] is None
+        detail = "no validation data, none claimed" if absent else "claimed without validation data, or missing"
+        yield Check("loss gap", absent, detail)
+        return
+    yield from _check_gap(judge, full, lean, certificate, tolerance)
+
+
+def _influence(problem: PlainProblem, removed: Rows, full: Matrix, published: bool) -> float:
+    """Return the linear prediction: as published, or centred and divided by the number kept."""
+    total = problem.part(removed).gradient_sum(full) + (0.0 if published else len(removed) * problem.l2) * full
+    divisor = len(problem.x) if published else len(problem.x) - len(removed)
+    return float(np.linalg.norm(problem.solved(full, total / divisor)))
+
+
+def _random_scale(
+    problem: PlainProblem, examples: Examples, removed: Rows, pinned: Rows, full: Matrix, certificate: dict[str, Any]
+) -> Check:
+    rng, gone = np.random.default_rng(certificate["seed"]), np.zeros(len(examples), dtype=bool)
+    groups, free = examples.targets.groups, np.setdiff1d(np.arange(len(examples)), pinned)
+    for c, count in enumerate(np.bincount(groups[removed])):
+        gone[rng.permutation(free[groups[free] == c])[:count]] = True
+    lean = problem.part(~gone).fit()
+    fresh, mean = float(np.linalg.norm(lean - full)), certificate["random_refit_change_mean"]
+    # One fresh draw against a mean of several: this catches a wrong scale, not a wrong digit.
+    return Check(
+        "random removals", abs(fresh - mean) <= 0.5 * mean, f"claimed {mean:.4g} on average, one fresh draw {fresh:.4g}"
+    )
+
+
+def _check_gap(
+    judge: PlainProblem, full: Matrix, lean: Matrix, certificate: dict[str, Any], tolerance: float
+) -> Iterator[Check]:
+    differences = judge.losses(lean) - judge.losses(full)
+    gap, claimed = float(differences.mean()), certificate["validation_loss_gap"]
+    # Losses of squared errors have the scale of the targets; that of cross-entropies is about 1.
+    scale = max(1.0, float(judge.losses(full).mean()))
+    yield _close("loss gap", claimed, gap, tolerance, slack=1e-5 * scale)
+    if len(differences) > 1:
+        half = float(stdtrit(len(differences) - 1, 0.975) * differences.std(ddof=1) / np.sqrt(len(differences)))
+        width = certificate["validation_loss_gap_high"] - certificate["validation_loss_gap_low"]
+        yield _close("interval of the gap", width / 2, half, tolerance, slack=1e-5 * scale)
+    bound = certificate["first_order_bound"] + certificate["second_order_bound"]
+    yield Check(
+        "gap within bound", gap <= bound * (1 + tolerance) + 1e-9 * scale, f"gap {gap:+.6f} ≤ bound {bound:.6f}"
+    )
+
+
+def _check_bounds(
+    judge: PlainProblem, full: Matrix, change: Matrix, certificate: dict[str, Any], tolerance: float
+) -> Iterator[Check]:
+    slope = np.linalg.norm(judge.gradient_sum(full) / len(judge.x))
+    first = float(slope * np.linalg.norm(change))
+    second = judge.loss.bound_energy(judge.x @ change.T)
+    yield _close("first-order bound", certificate["first_order_bound"], first, tolerance, slack=1e-7)
+    yield _close("second-order bound", certificate["second_order_bound"], second, tolerance, slack=1e-7)
+
+
+def _close(name: str, claimed: float, measured: float, tolerance: float, slack: float) -> Check:
+    holds = abs(claimed - measured) <= tolerance * abs(measured) + slack
+    return Check(name, bool(holds), f"claimed {claimed:.6g}, re-measured {measured:.6g}")

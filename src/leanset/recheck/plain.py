@@ -1,0 +1,177 @@
+"""The head's problem written out anew: losses, gradients, curvature and fit, each from its formula.
+
+Nothing here is shared with the rest of leanset, so a mistake in its own fit, influences or solver cannot hide itself.
+One class for each loss is the twin of that loss's file in `head/`.
+"""
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, cg
+from scipy.special import expit, logsumexp
+
+from leanset._arrays import AnyArray, Matrix, Vector
+
+
+class PlainLoss(abc.ABC):
+    """A loss by its formulas; z are (n, C) outputs, y the targets."""
+
+    bound: float  # factor of the mean squared change of the outputs that bounds the second order
+
+    @abc.abstractmethod
+    def values(self, z: Matrix, y: AnyArray) -> Vector:
+        """Return the losses."""
+
+    @abc.abstractmethod
+    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
+        """Return the derivatives by the outputs."""
+
+    @abc.abstractmethod
+    def curved(self, z: Matrix, v: Matrix) -> Matrix:
+        """Return the second derivative by the outputs, applied to (n, C) directions v."""
+
+    def bound_energy(self, moved: Matrix) -> float:
+        """Return the second-order bound for (n, C) changes of the outputs."""
+        return float(self.bound * np.mean(np.sum(moved**2, axis=1)))
+
+
+class PlainSoftmax(PlainLoss):
+    """Cross-entropy."""
+
+    bound = 0.25
+
+    def values(self, z: Matrix, y: AnyArray) -> Vector:
+        """Return log Σ exp z − z_y."""
+        return np.asarray(logsumexp(z, axis=1) - z[np.arange(len(z)), y])
+
+    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
+        """Return p − y."""
+        p = _softmax(z)
+        p[np.arange(len(z)), y] -= 1.0
+        return p
+
+    def curved(self, z: Matrix, v: Matrix) -> Matrix:
+        """Return (diag p − p pᵀ) v."""
+        p = _softmax(z)
+        return np.asarray(p * v - p * np.sum(p * v, axis=1, keepdims=True))
+
+    def bound_energy(self, moved: Matrix) -> float:
+        """Return ¼ of the mean squared deviation from the mean over the classes (Böhning 1992)."""
+        spread = np.sum(moved**2, axis=1) - np.sum(moved, axis=1) ** 2 / moved.shape[1]
+        return float(self.bound * np.mean(spread))
+
+
+class PlainSigmoid(PlainLoss):
+    """Binary cross-entropy, summed over labels."""
+
+    bound = 0.125
+
+    def values(self, z: Matrix, y: AnyArray) -> Vector:
+        """Return Σ log(1 + exp z) − y z."""
+        return np.asarray(np.sum(np.logaddexp(0.0, z) - y * z, axis=1))
+
+    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
+        """Return σ(z) − y."""
+        return np.asarray(expit(z) - y)
+
+    def curved(self, z: Matrix, v: Matrix) -> Matrix:
+        """Return σ(1 − σ) v."""
+        return np.asarray(expit(z) * expit(-z) * v)
+
+
+class PlainSquared(PlainLoss):
+    """Half the squared error, summed over numbers."""
+
+    bound = 0.5
+
+    def values(self, z: Matrix, y: AnyArray) -> Vector:
+        """Return ½‖z − y‖²."""
+        return np.asarray(0.5 * np.sum((z - y) ** 2, axis=1))
+
+    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
+        """Return z − y."""
+        return np.asarray(z - y)
+
+    def curved(self, z: Matrix, v: Matrix) -> Matrix:
+        """Return v."""
+        return v
+
+
+PLAIN_LOSSES: dict[str, PlainLoss] = {
+    "softmax": PlainSoftmax(),
+    "sigmoid": PlainSigmoid(),
+    "squared": PlainSquared(),
+}
+
+
+@dataclass(frozen=True)
+class PlainProblem:
+    """Mean loss + (l2/2)‖θ‖² on a (n, D) design."""
+
+    loss: PlainLoss
+    x: Matrix
+    y: AnyArray
+    outputs: int
+    l2: float
+
+    def part(self, rows: AnyArray) -> "PlainProblem":
+        """Return the problem on some rows."""
+        return PlainProblem(self.loss, self.x[rows], self.y[rows], self.outputs, self.l2)
+
+    def losses(self, theta: Matrix) -> Vector:
+        """Return the losses of the rows."""
+        return self.loss.values(self.x @ theta.T, self.y)
+
+    def gradient_sum(self, theta: Matrix) -> Matrix:
+        """Return the sum of the rows' gradients, without penalty."""
+        return np.asarray(self.loss.errors(self.x @ theta.T, self.y).T @ self.x)
+
+    def fit(self) -> Matrix:
+        """Fit from zero with L-BFGS."""
+
+        def objective(flat: Matrix) -> tuple[float, Matrix]:
+            theta = flat.reshape(self.outputs, -1)
+            value = self.losses(theta).mean() + 0.5 * self.l2 * np.sum(flat**2)
+            return float(value), (self.gradient_sum(theta) / len(self.x) + self.l2 * theta).ravel()
+
+        start = np.zeros(self.outputs * self.x.shape[1])
+        options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50}
+        answer = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
+        return np.asarray(answer.x).reshape(self.outputs, -1)
+
+    def newton_length(self, theta: Matrix) -> float:
+        """Return the length of one Newton step from a head."""
+        gradient = self.gradient_sum(theta) / len(self.x) + self.l2 * theta
+        return float(np.linalg.norm(self.solved(theta, gradient)))
+
+    def solved(self, theta: Matrix, rhs: Matrix) -> Vector:
+        """Return H⁻¹ rhs by SciPy's conjugate gradients."""
+        operator = LinearOperator((theta.size, theta.size), matvec=self._product(theta), dtype=np.float64)
+        return np.asarray(cg(operator, rhs.ravel(), rtol=1e-6, maxiter=10 * theta.size)[0])
+
+    def _product(self, theta: Matrix) -> Callable[[Matrix], Matrix]:
+        z = self.x @ theta.T
+
+        def product(flat: Matrix) -> Matrix:
+            pushed = self.loss.curved(z, self.x @ flat.reshape(theta.shape).T)
+            return (pushed.T @ self.x / len(self.x)).ravel() + self.l2 * flat
+
+        return product
+
+
+def plain_design(training: AnyArray, features: AnyArray, standardize: bool) -> Matrix:
+    """Scale features by the training features' mean and deviation, and append a 1."""
+    x = np.asarray(features, dtype=np.float64)
+    if standardize:
+        reference = np.asarray(training, dtype=np.float64)
+        spread = reference.std(axis=0)
+        spread[spread <= 1e-12 * np.abs(reference.mean(axis=0))] = 1.0
+        x = (x - reference.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return np.hstack([x, np.ones((len(x), 1))])
+
+
+def _softmax(z: Matrix) -> Matrix:
+    return np.asarray(np.exp(z - logsumexp(z, axis=1)[:, None]))

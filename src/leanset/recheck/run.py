@@ -1,0 +1,152 @@
+"""An independent re-check of a saved run. It imports the data room and nothing of what it checks."""
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from leanset import runs
+from leanset._arrays import Rows
+from leanset._errors import RunFolderError
+from leanset.data import Examples, HasExamples, examples_from
+from leanset.recheck.checks import Check, check_removal
+from leanset.recheck.plain import PLAIN_LOSSES
+
+_TEXTS = ("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "loss", "outcome", "findings")
+_NUMBERS = (
+    *("n", "removed", "influence_change", "newton_change", "refit_change", "random_refit_change_mean"),
+    *("random_refit_change_sd", "head_norm", "l2", "inverse_residual", "validation_loss_gap"),
+    *("validation_loss_gap_low", "validation_loss_gap_high", "first_order_bound", "second_order_bound", "seed"),
+    *("refit_error_bound", "start_head_distance"),
+)
+_TARGETS = {"softmax": "classes", "sigmoid": "labels", "squared": "numbers"}
+
+
+def verify(
+    path: str | os.PathLike[str],
+    features: ArrayLike | Examples | HasExamples,
+    labels: ArrayLike | None = None,
+    *,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+) -> list[Check]:
+    """Re-check a saved run against its data with code that shares nothing with the search.
+
+    Parameters
+    ----------
+    path : the run folder
+    features, labels, validation : the data that the run was made from, in any form that `prune` takes
+
+    Returns
+    -------
+    One `Check` for each statement, with `name`, `holds` and `detail`.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 2, 80)
+    >>> features = rng.normal(size=(80, 3)) + labels[:, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = leanset.prune(features, labels, count=20, out=folder, frontier=False)
+    ...     all(check.holds for check in leanset.verify(folder, features, labels))
+    True
+    """
+    kind = targets_of_run(path)
+    return list(verify_run(path, examples_from(features, labels, validation, kind)))
+
+
+def targets_of_run(path: str | os.PathLike[str]) -> str:
+    """Return the kind of targets that a run was made for."""
+    loss = runs.RunFolder(path).read_json(runs.SETTINGS, ("loss",))["loss"]
+    if loss not in _TARGETS:
+        raise RunFolderError(f"{path}: settings name an unknown loss, {loss!r}.")
+    return _TARGETS[loss]
+
+
+def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
+    """Re-check a saved run against its data, independently of the code that made it; one finding at a time.
+
+    Parameters
+    ----------
+    path : the run folder
+    examples : the data it was made from
+    """
+    folder = runs.RunFolder(path)
+    kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
+    certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
+    settings = folder.read_json(
+        runs.SETTINGS, ("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss")
+    )
+    numbers = _numbers_are_numbers(certificate)
+    yield numbers
+    if not numbers.holds:
+        return
+    known = certificate["loss"] in PLAIN_LOSSES and certificate["loss"] == settings["loss"]
+    yield Check("loss", known, f"settings {settings['loss']}, certificate {certificate['loss']}")
+    if not known:
+        return
+    yield _table_agrees(folder.read_table(runs.SELECTION), kept)
+    pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
+    kept, removed = examples.places_of(kept), examples.places_of(removed)
+    lost = np.intersect1d(removed, pinned)
+    yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
+    yield _within_budget(settings, certificate)
+    yield _balanced(settings["class_balance"], examples, removed, pinned)
+    yield Check(
+        "l2", settings["l2"] == certificate["l2"], f"settings {settings['l2']}, certificate {certificate['l2']}"
+    )
+    yield from check_removal(examples, kept, removed, certificate, standardize=settings["standardize"], pinned=pinned)
+
+
+def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
+    optional = {"start_head_distance"} | {key for key in certificate if key.startswith("validation_loss_gap")}
+    wrong = [
+        key
+        for key, value in certificate.items()
+        if key not in _TEXTS and not (isinstance(value, int | float) or (value is None and key in optional))
+    ]
+    return Check("certificate", not wrong, f"not a number: {', '.join(wrong)}" if wrong else "every number is one")
+
+
+def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
+    listed = np.sort(table["row"][table["kept"]])
+    agrees = np.array_equal(listed, np.sort(kept))
+    return Check(
+        "files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'name different rows'}"
+    )
+
+
+def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Rows) -> Check:
+    valid = removed[(removed >= 0) & (removed < len(examples))]
+    sizes = examples.targets.group_sizes
+    gone = np.bincount(examples.targets.groups[valid], minlength=len(sizes))
+    least = int((sizes - gone)[sizes > 0].min())
+    if isinstance(balance, int):
+        return Check("class balance", least >= balance, f"at least {balance} to keep, smallest class keeps {least}")
+    off = float(np.abs(gone - len(valid) * sizes / len(examples)).max()) if len(valid) else 0.0
+    # Pinned rows and the last example of a class can keep a class from giving its share.
+    strict = balance == "proportional" and not len(pinned)
+    return Check(
+        "class balance", not strict or off < 2, f"{balance}; classes are within {off:.1f} examples of equal shares"
+    )
+
+
+def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
+    budget, n = settings["budget"], certificate["n"]
+    if not isinstance(budget, dict) or len(budget) != 1 or not isinstance(next(iter(budget.values())), int | float):
+        return Check("budget", False, f"settings name no budget: {budget!r}")
+    kind, value = next(iter(budget.items()))
+    if kind == "fraction":
+        return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
+    if kind == "count":
+        return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
+    limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
+    if settings["formulation"] == "paper":
+        predicted = certificate["influence_change"]
+        return Check(
+            "budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)"
+        )
+    seen = certificate["validation_loss_gap" if kind == "max_loss_gap" else "refit_change"]
+    return Check("budget", seen is not None and seen <= limit, f"measured {seen} ≤ {limit:.6g}")

@@ -1,0 +1,138 @@
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from leanset import runs
+from leanset._arrays import AnyArray, Rows, Vector
+from leanset._errors import InputError, missing_extra
+from leanset.certify import Certificate
+from leanset.select import Frontier
+
+
+@dataclass(frozen=True)
+class PruneResult:
+    """The answer of a run.
+
+    Attributes
+    ----------
+    kept, removed : sorted row numbers of the input; of the source, if unreadable rows were left out
+    certificate : what removing them does to the head
+    frontier : size against certified change; empty if it was not asked for
+    rows : (n,) row number of each example; the arrays below are in this order
+    labels : the labels as class names
+    influence_norm : length of every row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
+    label_probability : what the head of all examples gives each row's own label
+    score : the method's score of each example, NaN if it has none
+    settings : the run's settings and data fingerprint, as saved in `settings.json`
+    """
+
+    kept: Rows
+    removed: Rows
+    certificate: Certificate
+    frontier: Frontier
+    rows: Rows = field(repr=False)
+    labels: AnyArray = field(repr=False)
+    influence_norm: Vector = field(repr=False)
+    label_probability: Vector = field(repr=False)
+    score: Vector = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the run folder: row numbers, selection table, certificate, settings and frontier.
+
+        Parameters
+        ----------
+        path : a new or empty folder, or one that holds this very run
+        overwrite : replace another leanset run that lies there
+        """
+        folder = runs.RunFolder(path)
+        folder.open(self.settings, overwrite=overwrite)
+        self.write_to(folder)
+
+    def subset(self, dataset: Any) -> Any:
+        """Return the kept items of a torch data set as a `torch.utils.data.Subset`.
+
+        Parameters
+        ----------
+        dataset : map-style, in the row order that was pruned
+
+        Examples
+        --------
+        >>> import torch, leanset
+        >>> from torch.utils.data import TensorDataset
+        >>> labels = torch.arange(80) % 2
+        >>> data = TensorDataset(torch.randn(80, 3, generator=torch.manual_seed(0)) + labels[:, None], labels)
+        >>> result = leanset.prune(data.tensors[0].numpy(), labels.numpy(), count=20, frontier=False)
+        >>> len(result.subset(data))
+        60
+        """
+        try:
+            from torch.utils.data import Subset
+        except ImportError:
+            raise missing_extra("A torch subset", "torch") from None
+        whole = len(self.rows) == int(self.rows[-1]) + 1  # else rows were left out, and how many follow is not known
+        if len(dataset) <= int(self.rows[-1]) or (whole and len(dataset) != len(self.rows)):
+            raise InputError(
+                f"this data set has {len(dataset):,} items, but {len(self.rows):,} rows up to number {int(self.rows[-1]):,} "
+                "were pruned; pass the data set that was pruned."
+            )
+        return Subset(dataset, self.kept.tolist())
+
+    def write_to(self, folder: runs.RunFolder) -> None:
+        """Write the final files into an opened folder; the certificate last, as the mark of a complete run."""
+        folder.start_final()
+        folder.write_json(runs.SETTINGS, self.settings)
+        folder.write_rows(runs.KEPT, self.kept)
+        folder.write_rows(runs.REMOVED, self.removed)
+        folder.write_table(
+            runs.SELECTION,
+            {
+                "row": self.rows,
+                "label": self.labels,
+                "kept": np.isin(self.rows, self.kept),
+                "pinned": np.isin(self.rows, self.settings["pinned"]),
+                "influence_norm": self.influence_norm,
+                "label_probability": self.label_probability,
+                "score": self.score,
+            },
+        )
+        folder.write_text(runs.FRONTIER, self.frontier.to_csv())
+        folder.write_json(runs.CERTIFICATE, self.certificate.to_dict())
+        folder.close()
+
+
+def load(path: str | os.PathLike[str]) -> PruneResult:
+    """Load a finished run.
+
+    Parameters
+    ----------
+    path : a run folder written by `PruneResult.save`, `prune(out=...)` or the command line
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 2, 60)
+    >>> result = leanset.prune(rng.normal(size=(60, 3)) + labels[:, None], labels, count=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(folder)
+    ...     again = leanset.load(folder)
+    >>> bool((again.kept == result.kept).all()), again.certificate == result.certificate
+    (True, True)
+    """
+    folder = runs.RunFolder(path)
+    table = folder.read_table(runs.SELECTION)
+    return PruneResult(
+        kept=folder.read_rows(runs.KEPT),
+        removed=folder.read_rows(runs.REMOVED),
+        certificate=Certificate.from_dict(folder.read_json(runs.CERTIFICATE, Certificate.keys())),
+        frontier=Frontier.from_csv(folder.read_text(runs.FRONTIER)),
+        rows=table["row"],
+        labels=table["label"],
+        influence_norm=table["influence_norm"],
+        label_probability=table["label_probability"],
+        score=table["score"],
+        settings=folder.read_json(runs.SETTINGS),
+    )

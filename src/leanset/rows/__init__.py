@@ -1,0 +1,5 @@
+from leanset.rows.memory import MemoryRows
+from leanset.rows.passes import largest_in_rows, map_rows, map_some_rows, some_rows, sum_rows
+from leanset.rows.table import RowTable
+
+__all__ = ["MemoryRows", "RowTable", "largest_in_rows", "map_rows", "map_some_rows", "some_rows", "sum_rows"]

@@ -1,0 +1,103 @@
+"""Passes over the rows of a table: sums and maps, in chunks, on all cores.
+
+The work gets a chunk of the table and the same rows of further columns, which are arrays with one entry (or row) an
+example. Chunk boundaries depend on the sizes only and sums are taken in chunk order, so the last bit does not depend on
+the number of threads.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from leanset._arrays import AnyArray, Rows, Vector
+from leanset._threads import in_order, row_chunks
+from leanset.rows.memory import MemoryRows
+from leanset.rows.table import RowTable
+
+Sum = TypeVar("Sum", AnyArray, float, tuple[AnyArray, ...])
+Work = Callable[..., Sum]
+
+
+def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int) -> Sum:
+    """Return the sum of `work(chunk, *columns)` over all chunks.
+
+    Parameters
+    ----------
+    work : from a chunk of rows to an array, a number, or a tuple of arrays
+    table : the rows
+    columns : arrays with one entry or row for each row of the table
+    width : numbers that the work holds for one row; it sets the size of the chunks
+
+    Examples
+    --------
+    >>> sum_rows(lambda x, y: y @ x, MemoryRows(np.eye(3)), np.array([1.0, 2.0, 3.0]), width=4).tolist()
+    [1.0, 2.0, 3.0]
+    """
+    total: Any = None
+    for part in in_order(_on_chunks(work, table, columns), row_chunks(len(table), width) or [slice(0, 0)]):
+        total = part if total is None else _added(total, part)
+    return total  # type: ignore[no-any-return]
+
+
+def map_rows(work: Callable[..., AnyArray], table: RowTable, *columns: AnyArray, width: int) -> AnyArray:
+    """Return `work(chunk, *columns)` of all chunks, one below the other; the arguments are those of `sum_rows`.
+
+    Examples
+    --------
+    >>> map_rows(lambda x: 2 * x[:, 0], MemoryRows(np.eye(2)), width=2).tolist()
+    [2.0, 0.0]
+    """
+    return _filled(_on_chunks(work, table, columns), len(table), width)
+
+
+def map_some_rows(
+    work: Callable[..., AnyArray], table: RowTable, rows: Rows, *columns: AnyArray, width: int
+) -> AnyArray:
+    """Return `work(chunk, *columns)` over the rows with some numbers, in their order; else as `map_rows`.
+
+    Examples
+    --------
+    >>> map_some_rows(lambda x: x, MemoryRows(np.eye(3)), np.array([2, 0]), width=3).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+
+    def on_chunk(chunk: slice) -> AnyArray:
+        return work(table._read_rows(rows[chunk]), *(column[rows[chunk]] for column in columns))
+
+    return _filled(on_chunk, len(rows), width)
+
+
+def some_rows(table: RowTable, rows: Rows) -> MemoryRows:
+    """Return a copy of a few rows as a table in memory; for samples, not for most of the table."""
+    return MemoryRows(table._read_rows(rows))
+
+
+def largest_in_rows(table: RowTable) -> Vector:
+    """Return the largest absolute value of each column in float64."""
+    chunks = row_chunks(*table.shape)
+    tops = in_order(lambda chunk: np.abs(table._read_rows(chunk)).max(axis=0), chunks)
+    return np.asarray(np.max(list(tops), axis=0), dtype=np.float64)
+
+
+def _on_chunks(work: Callable[..., Any], table: RowTable, columns: tuple[AnyArray, ...]) -> Callable[[slice], Any]:
+    return lambda chunk: work(table._read_rows(chunk), *(column[chunk] for column in columns))
+
+
+def _filled(work: Callable[[slice], AnyArray], count: int, width: int) -> AnyArray:
+    chunks = row_chunks(count, width)
+    out: AnyArray | None = None
+    for chunk, part in zip(chunks, in_order(work, chunks), strict=True):
+        if out is None:
+            out = np.empty((count, *part.shape[1:]), dtype=part.dtype)
+        out[chunk] = part
+    return work(slice(0, 0)) if out is None else out
+
+
+def _added(total: Any, part: Any) -> Any:
+    if isinstance(total, tuple):
+        return tuple(_added(one, other) for one, other in zip(total, part, strict=True))
+    if isinstance(total, np.ndarray):
+        total += part
+        return total
+    return total + part

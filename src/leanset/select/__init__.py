@@ -1,0 +1,31 @@
+from leanset.select.answer import answer_within
+from leanset.select.budget import BUDGETS, Budget, the_budget
+from leanset.select.cache import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
+from leanset.select.coverage import Coverage
+from leanset.select.frontier import Frontier, FrontierPoint
+from leanset.select.names import FORMULATIONS, covers, strategy_named
+from leanset.select.sizes import expected_evaluations, ladder_counts
+from leanset.select.strategy import Search, Strategy
+from leanset.select.task import Task
+
+__all__ = [
+    "BUDGETS",
+    "FORMULATIONS",
+    "FULL_EFFORT",
+    "LIGHT_EFFORT",
+    "SEARCH_EFFORT",
+    "Budget",
+    "Coverage",
+    "Frontier",
+    "FrontierPoint",
+    "MeasuredSizes",
+    "Search",
+    "Strategy",
+    "Task",
+    "answer_within",
+    "covers",
+    "expected_evaluations",
+    "ladder_counts",
+    "strategy_named",
+    "the_budget",
+]

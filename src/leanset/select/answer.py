@@ -1,0 +1,56 @@
+import itertools
+
+from leanset._progress import part_of
+from leanset.problem import Removal
+from leanset.select.budget import Budget
+from leanset.select.cache import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
+from leanset.select.measure import measured
+from leanset.select.sizes import expected_evaluations, largest_within
+
+
+def answer_within(budget: Budget, sizes: MeasuredSizes) -> Removal:
+    """Return the best set of the size that a budget asks for, or the largest set within the limit that it sets."""
+    task = sizes.search.task
+    if budget.is_size:
+        return _best(sizes, budget.size(len(task)))
+    limit = budget.limit(task.head.norm)
+    if sizes.search.strategy.grows_by_prediction:
+        return _largest_by_prediction(sizes, limit)
+    return _largest_by_measurement(sizes, budget, limit)
+
+
+def _best(sizes: MeasuredSizes, count: int) -> Removal:
+    with sizes.reporter.stage(f"Best {count:,} to remove", units=100, unit="%") as advance:
+        return sizes.at(count, FULL_EFFORT, advance)
+
+
+def _largest_by_measurement(sizes: MeasuredSizes, budget: Budget, limit: float) -> Removal:
+    task = sizes.search.task
+    expected, visited = expected_evaluations(), itertools.count()
+    with sizes.reporter.stage("Largest set within the budget", units=expected, unit="sizes") as advance:
+
+        def at(count: int, effort: float) -> Removal:
+            return sizes.at(count, effort, part_of(advance, min(next(visited), expected - 1), expected))
+
+        size, effort = largest_within(
+            lambda count, effort: budget.measured(at(count, effort).measured) <= limit,
+            len(task),
+            task.constraints.most,
+            quick=LIGHT_EFFORT,
+            thorough=SEARCH_EFFORT,
+        )
+        found = at(size, effort)
+    if size == 0:
+        return found
+    full = _best(sizes, size)
+    return full if budget.measured(full.measured) <= budget.measured(found.measured) else found
+
+
+def _largest_by_prediction(sizes: MeasuredSizes, limit: float) -> Removal:
+    answer = sizes.recalled("largest")
+    if answer is None:
+        with sizes.reporter.stage("Largest set by prediction", units=100, unit="%") as advance:
+            found = sizes.search.largest(limit, advance)
+        answer = measured(sizes.search, found)
+        sizes.keep("largest", answer)
+    return answer

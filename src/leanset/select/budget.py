@@ -1,0 +1,119 @@
+"""The one limit a run is given: a size, or a bound on what the removal may do."""
+
+import abc
+from dataclasses import dataclass
+from typing import ClassVar
+
+from leanset._errors import InputError
+from leanset.problem import Effect
+
+
+@dataclass(frozen=True)
+class Budget(abc.ABC):
+    """A budget answers for itself: how many may go, or what is measured and how large it may be."""
+
+    value: float
+    name: ClassVar[str]
+    is_size: ClassVar[bool] = False
+    needs_validation: ClassVar[bool] = False
+
+    def to_dict(self) -> dict[str, float]:
+        """Return plain values, ready for JSON."""
+        return {self.name: self.value}
+
+    def check(self, n: int) -> None:
+        """Raise if the budget makes no sense for n examples."""
+        return
+
+    def size(self, n: int) -> int:
+        """Return the number to remove out of n."""
+        raise NotImplementedError(f"{self.name} is not a size")
+
+    def limit(self, head_norm: float) -> float:
+        """Return the most that the measured quantity may be, given ‖θ̂‖."""
+        return self.value
+
+    def measured(self, effect: Effect) -> float:
+        """Return the quantity that the budget limits."""
+        return effect.refit_change
+
+
+@dataclass(frozen=True)
+class Fraction(Budget):
+    """Remove a share of the examples."""
+
+    name: ClassVar[str] = "fraction"
+    is_size: ClassVar[bool] = True
+
+    def size(self, n: int) -> int:
+        """Return the number nearest to the share, at least 1."""
+        return max(1, round(self.value * n))
+
+
+@dataclass(frozen=True)
+class Count(Budget):
+    """Remove so many examples."""
+
+    name: ClassVar[str] = "count"
+    is_size: ClassVar[bool] = True
+
+    def check(self, n: int) -> None:
+        """Raise unless some examples go and some stay."""
+        if not (self.value == int(self.value) and 1 <= self.value < n):
+            shown = int(self.value) if self.value == int(self.value) else self.value
+            raise InputError(f"`count={shown}` must be a whole number in 1..{n - 1} for {n:,} examples.")
+
+    def size(self, n: int) -> int:
+        """Return the number."""
+        return int(self.value)
+
+
+@dataclass(frozen=True)
+class Epsilon(Budget):
+    """Bound ‖Δθ‖."""
+
+    name: ClassVar[str] = "epsilon"
+
+
+@dataclass(frozen=True)
+class RelativeEpsilon(Budget):
+    """Bound ‖Δθ‖ / ‖θ̂‖."""
+
+    name: ClassVar[str] = "relative_epsilon"
+
+    def limit(self, head_norm: float) -> float:
+        """Return the share of the head's norm."""
+        return self.value * head_norm
+
+
+@dataclass(frozen=True)
+class MaxLossGap(Budget):
+    """Bound the rise of the validation loss."""
+
+    name: ClassVar[str] = "max_loss_gap"
+    needs_validation: ClassVar[bool] = True
+
+    def measured(self, effect: Effect) -> float:
+        """Return the loss gap."""
+        assert effect.validation_loss_gap is not None  # checked with the plan
+        return effect.validation_loss_gap
+
+
+BUDGETS: dict[str, type[Budget]] = {kind.name: kind for kind in (Fraction, Count, Epsilon, RelativeEpsilon, MaxLossGap)}
+
+
+def the_budget(**given: float | None) -> Budget:
+    """Return the one budget that was given, by name.
+
+    Examples
+    --------
+    >>> the_budget(fraction=0.4, count=None)
+    Fraction(value=0.4)
+    """
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if len(chosen) != 1:
+        names = ", ".join(f"`{name}`" for name in given)
+        seen = "none" if not chosen else " and ".join(f"`{name}={value}`" for name, value in chosen.items())
+        raise InputError(f"give exactly one budget out of {names}; got {seen}.")
+    [(name, value)] = chosen.items()
+    return BUDGETS[name](float(value))

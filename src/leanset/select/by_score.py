@@ -1,0 +1,93 @@
+"""The pruning methods of the literature as strategies, so that they get the same budgets, constraints and certificate."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from leanset._arrays import Mask, Rows, Vector, mask_of
+from leanset._rng import stream
+from leanset.problem import Constraints, Outcome, Removal
+from leanset.scores import Evidence, Method, Needs
+from leanset.select.strategy import Search, Strategy
+from leanset.select.task import Task
+from leanset.solve import AdaptiveAnnealing, Progress, Solver
+
+
+@dataclass(frozen=True)
+class ByScore(Strategy):
+    """Remove what a method of the literature says; nothing is searched, everything is measured."""
+
+    chooser: Method
+    formulation: ClassVar[str] = "newton"
+    searches: ClassVar[bool] = False
+
+    @property
+    def method(self) -> str:
+        """The method's name."""
+        return self.chooser.name
+
+    @property
+    def solver(self) -> Solver:
+        """A solver that is never asked."""
+        return AdaptiveAnnealing()
+
+    @property
+    def needs(self) -> Needs:
+        """What the method needs to know of the examples."""
+        return self.chooser.all_needs()
+
+    def begin(self, task: Task) -> Search:
+        """Start on a task."""
+        return ScoreSearch(task, self, self.chooser)
+
+
+@dataclass(frozen=True)
+class ScoreSearch(Search):
+    """The method at work."""
+
+    chooser: Method
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What is known of the examples, checked against what the method needs."""
+        needs = self.chooser.all_needs()
+        norms = self.norms if "influence_norm" in needs else None
+        evidence = replace(self.task.evidence, influence_norm=norms)
+        evidence.check(self.chooser.name, needs)
+        return evidence
+
+    @cached_property
+    def scores(self) -> Vector | None:
+        """The method's score of every example, if it has one."""
+        return self.chooser.scores(self.evidence)
+
+    def best(self, count: int, share: float, progress: Progress) -> Removal:
+        """Ask the method; it has no effort to share out."""
+        rng = stream(self.task.seed, self.chooser.name, count)
+        removed = chosen_by(self.chooser, self.evidence, self.task.constraints, count, rng)
+        return Removal(removed, Outcome.scored)
+
+
+def chosen_by(
+    method: Method, evidence: Evidence, constraints: Constraints, count: int, rng: np.random.Generator
+) -> Mask:
+    """Let a method choose `count` examples to remove under constraints.
+
+    When groups keep their share, each group is pruned by itself with its own quota, so that methods which spread
+    their choice (herding, k-center, strata) spread it within each group.
+    """
+    free = constraints.free
+    if not constraints.proportional:
+        return constraints.first_allowed(_ordered(method, evidence, free, count, rng), count)
+    chosen = []
+    for c, quota in enumerate(constraints.quotas(count)):
+        members = free[constraints.groups[free] == c]
+        if quota:
+            chosen.append(_ordered(method, evidence, members, int(quota), rng)[:quota])
+    return mask_of(np.concatenate(chosen), len(evidence))
+
+
+def _ordered(method: Method, evidence: Evidence, rows: Rows, count: int, rng: np.random.Generator) -> Rows:
+    return rows[method.preference(evidence.take(rows), count, rng)]

@@ -1,0 +1,115 @@
+"""Measured removals by size, each computed once and, with a run folder, never twice."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from leanset._arrays import Vector, mask_of
+from leanset._progress import Advance, Reporter, part_of
+from leanset.problem import Effect, Outcome, Removal
+from leanset.runs import RunFolder
+from leanset.select.frontier import Frontier, FrontierPoint
+from leanset.select.measure import random_changes, searched
+from leanset.select.strategy import Search
+
+FULL_EFFORT = 1.0
+SEARCH_EFFORT = 0.3  # for the last steps of a search over the size
+LIGHT_EFFORT = 0.0625  # for the many sizes of a frontier
+_FRONTIER_DRAWS = 2
+
+
+@dataclass
+class MeasuredSizes:
+    """A cache of removals by size and effort, mirrored in the run folder's stages."""
+
+    search: Search
+    reporter: Reporter
+    folder: RunFolder | None
+    _known: dict[tuple[int, float], Removal] = field(default_factory=dict)
+
+    def at(self, count: int, effort: float, advance: Advance) -> Removal:
+        """Return the best set of a size, measured."""
+        key = count, effort
+        if key not in self._known:
+            name = f"removal-{count}-{round(1000 * effort)}"
+            answer = self.recalled(name)
+            if answer is None:
+                answer = searched(self.search, count, effort, advance)
+                self.keep(name, answer)
+            self._known[key] = answer
+        return self._known[key]
+
+    def keep(self, name: str, answer: Removal) -> None:
+        """Write a measured removal to the run folder, if there is one."""
+        if self.folder is None:
+            return
+        effect = answer.measured
+        gap = np.nan if effect.validation_loss_gap is None else effect.validation_loss_gap
+        changes = [effect.influence_change, effect.inverse_residual, effect.newton_change, effect.refit_change, gap]
+        self.folder.save_stage(
+            name,
+            removed=np.flatnonzero(answer.removed),
+            changes=np.array(changes),
+            outcome=np.array(answer.outcome.name),
+        )
+
+    def recalled(self, name: str) -> Removal | None:
+        """Read a measured removal back from the run folder, if it is there."""
+        if self.folder is None or not self.folder.has_stage(name):
+            return None
+        stage = self.folder.load_stage(name)
+        influence, residual, newton, change, gap = stage["changes"].tolist()
+        removed = mask_of(stage["removed"], len(self.search.task))
+        effect = Effect(influence, residual, newton, change, None if np.isnan(gap) else gap)
+        return Removal(removed, Outcome[str(stage["outcome"])], effect=effect)
+
+    def random_changes(self, count: int, draws: int, advance: Advance) -> Vector:
+        """Return the measured changes of random removals of a size."""
+        name = f"random-{count}-{draws}"
+        if self.folder is not None and self.folder.has_stage(name):
+            return self.folder.load_stage(name)["changes"]
+        changes = np.zeros(draws)
+        for nth, change in enumerate(random_changes(self.search.task, count, draws)):
+            changes[nth] = change
+            advance((nth + 1) / draws)
+        if self.folder is not None:
+            self.folder.save_stage(name, changes=changes)
+        return changes
+
+    def random_baseline(self, count: int, draws: int) -> Vector:
+        """Return the measured changes of random removals for the certificate; zeros if nothing is removed."""
+        if not count:
+            return np.zeros(draws)
+        with self.reporter.stage("Refits of random removals", units=draws, unit="refits") as advance:
+            return self.random_changes(count, draws, advance)
+
+    def frontier(self, counts: list[int], best: Removal) -> Frontier:
+        """Return the frontier over some sizes and all sizes measured on the way, with the answer in its place."""
+        counts = [count for count in counts if count != best.count]
+        with self.reporter.stage(f"Frontier, {len(counts)} sizes", units=len(counts), unit="sizes") as advance:
+            for nth, count in enumerate(counts):
+                self.at(count, LIGHT_EFFORT, part_of(advance, nth, len(counts)))
+        chosen: dict[int, Removal] = {}
+        for answer in self._known.values():
+            known = chosen.get(answer.count)
+            if answer.count and (known is None or answer.measured.refit_change < known.measured.refit_change):
+                chosen[answer.count] = answer
+        if best.count:
+            chosen[best.count] = best
+        with self.reporter.stage("Random removals of those sizes", units=len(chosen), unit="sizes") as advance:
+            points = [
+                self._point(chosen[count], part_of(advance, nth, len(chosen)))
+                for nth, count in enumerate(sorted(chosen))
+            ]
+        return Frontier(tuple(points))
+
+    def _point(self, answer: Removal, advance: Advance) -> FrontierPoint:
+        effect = answer.measured
+        return FrontierPoint(
+            removed=answer.count,
+            fraction=answer.count / len(answer.removed),
+            newton_change=effect.newton_change,
+            refit_change=effect.refit_change,
+            random_refit_change=float(self.random_changes(answer.count, _FRONTIER_DRAWS, advance).mean()),
+            validation_loss_gap=effect.validation_loss_gap,
+        )

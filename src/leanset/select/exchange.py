@@ -1,0 +1,92 @@
+import abc
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from leanset._arrays import Mask, Rows, Vector
+from leanset._rng import stream
+from leanset.influence import InfluenceMap
+from leanset.problem import BestSetProblem, Removal
+from leanset.select.strategy import Search
+from leanset.solve import Progress, Solver, solve
+
+
+@dataclass(frozen=True)
+class ExchangeSearch(Search, abc.ABC):
+    """A search that improves a set by exchanging rows."""
+
+    @cached_property
+    def movable(self) -> Rows:
+        """Rows whose vectors the solver holds; the others stay as the random start put them.
+
+        The longest vectors decide the sum, so they come first; a quarter of the places goes to rows drawn at random,
+        which serve as exchange partners.
+        """
+        free, task = self.task.constraints.free, self.task
+        width = self.influence.vectors(free[:1]).shape[1]
+        places = min(len(free), self.strategy.movable(len(task), width), task.memory // (4 * width))
+        if places == len(free):
+            return free
+        ranked = free[np.argsort(-self.norms[free], kind="stable")]
+        heavy = ranked[: 3 * places // 4]
+        rng = stream(task.seed, "quiet rows")
+        return np.sort(np.concatenate([heavy, rng.choice(ranked[len(heavy) :], places - len(heavy), replace=False)]))
+
+    def problem(
+        self, influence: InfluenceMap, rows: Rows, removed: Mask, total: Vector, cells: Rows | None = None
+    ) -> BestSetProblem:
+        """State the exchange of some rows, the others staying as they are.
+
+        Parameters
+        ----------
+        influence : vectors of single rows
+        rows : those that may move
+        removed : (n,) the set to start from
+        total : (p,) the change of the head that this set stands for
+        cells : (n,) exchange rows of one cell only; of one group if None and groups keep their share
+        """
+        constraints = self.task.constraints
+        vectors, inside = influence.vectors(rows), removed[rows]
+        gone = np.bincount(constraints.groups[removed], minlength=constraints.n_groups)
+        return BestSetProblem(
+            vectors=vectors,
+            groups=constraints.groups[rows],
+            removed=inside,
+            offset=total - vectors[inside].sum(axis=0, dtype=np.float64),
+            cells=self._cells(cells)[rows],
+            spare=constraints.capacity - gone,
+        )
+
+    def exchanged(
+        self,
+        removed: Mask,
+        solver: Solver,
+        seed: int,
+        progress: Progress,
+        cells: Rows | None = None,
+    ) -> Removal:
+        """Improve a set by exchanges among the movable rows, under the Hessian of all examples."""
+        total = self.influence.total(removed.astype(np.float64))
+        problem = self.problem(self.influence, self.movable, removed, total, cells)
+        return improved(problem, self.movable, removed, solver, seed, progress)
+
+    def start(self, count: int) -> Mask:
+        """Return the random set that a search of this size starts from."""
+        return self.task.constraints.random_removal(count, stream(self.task.seed, "start", count))
+
+    def _cells(self, cells: Rows | None) -> Rows:
+        constraints = self.task.constraints
+        if cells is not None:
+            return cells
+        return constraints.groups if constraints.proportional else np.zeros_like(constraints.groups)
+
+
+def improved(
+    problem: BestSetProblem, rows: Rows, removed: Mask, solver: Solver, seed: int, progress: Progress
+) -> Removal:
+    """Solve an exchange problem and return its answer as a removal over all examples."""
+    found = solve(problem, solver, seed=seed, progress=progress)
+    after = removed.copy()
+    after[rows] = found.removed
+    return replace(found, removed=after)

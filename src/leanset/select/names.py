@@ -1,0 +1,62 @@
+"""From names to strategies: the only place where formulations are known by name."""
+
+from dataclasses import replace
+
+from leanset._errors import InputError
+from leanset.scores import Method, Score, method_named
+from leanset.select.by_score import ByScore
+from leanset.select.coverage import Coverage
+from leanset.select.newton import Newton
+from leanset.select.published import Published
+from leanset.select.strategy import Strategy
+from leanset.solve import Solver
+
+FORMULATIONS: dict[str, type[Newton] | type[Published]] = {kind.formulation: kind for kind in (Newton, Published)}
+
+
+def strategy_named(
+    formulation: str,
+    method: Method | str | None,
+    *,
+    remove: str | None = None,
+    coverage: Coverage | None = None,
+    solver: Solver | None = None,
+) -> Strategy:
+    """Return the strategy that a formulation and a method ask for.
+
+    Examples
+    --------
+    >>> strategy_named("newton", "el2n").method, strategy_named("paper", None).centred
+    ('el2n', False)
+    """
+    kind = FORMULATIONS[formulation]
+    chosen = _method(method, remove)
+    if chosen is None:
+        own = kind() if coverage is None else Newton(coverage)
+        return own if solver is None else replace(own, solver=solver)
+    if kind is not Newton:
+        raise InputError(
+            f"`method={method!r}` and `formulation={formulation!r}` are two ways to choose; give one of them."
+        )
+    if solver is not None:
+        raise InputError(
+            f"`method={chosen.name!r}` searches for nothing, so `solver={solver!r}` has no meaning beside it."
+        )
+    return ByScore(chosen)
+
+
+def covers(formulation: str, method: Method | str | None) -> bool:
+    """Return whether coverage has a meaning for a formulation and a method."""
+    return FORMULATIONS[formulation] is Newton and _method(method, None) is None
+
+
+def _method(method: Method | str | None, remove: str | None) -> Method | None:
+    own = method is None or method == "leanset"
+    chosen = None if own else method_named(method) if isinstance(method, str) else method
+    if remove is None:
+        return chosen
+    if not isinstance(chosen, Score):
+        raise InputError(
+            f"`remove={remove!r}`: {chosen.name if chosen else 'leanset'} has no scale of which one end goes."
+        )
+    return replace(chosen, remove=remove)  # type: ignore[type-var]

@@ -1,0 +1,163 @@
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL
+from leanset.evaluate.row_files import as_dicts
+from leanset.evaluate.statistics import Comparison, Interval
+from leanset.evaluate.summary import compared, summarise, verdicts
+from leanset.evaluate.verdict import verdict
+
+BASE = "stratified-random"
+SEEDS = {  # which seeds each method has finished
+    BASE: (0, 1, 2, 3),
+    "leanset": (0, 1, 2, 3),
+    "el2n": (1, 2, 3, 4, 5),
+    "ccs": (3, 7),
+    "random": (8, 9),
+}
+
+
+def made_outcomes():
+    rng = np.random.default_rng(4)
+    rows = []
+    for protocol in (EQUAL_EPOCHS, EQUAL_STEPS):
+        for fraction in (0.4, 0.8):
+            for method, seeds in SEEDS.items():
+                level = 0.6 + 0.1 * (method == "leanset") - 0.2 * (fraction == 0.8)
+                for seed in seeds:
+                    rows.append(
+                        {
+                            "model": "lenet",
+                            "protocol": protocol,
+                            "fraction": fraction,
+                            "method": method,
+                            "seed": seed,
+                            "accuracy": level + rng.normal(0, 0.02),
+                            "seconds": rng.uniform(1, 2),
+                            "refit_change": rng.uniform(1, 2),
+                            "random_refit_change_mean": rng.uniform(3, 4),
+                        }
+                    )
+    whole = {"model": "lenet", "protocol": EQUAL_EPOCHS, "fraction": 0.0, "method": FULL, "refit_change": None}
+    rows += [whole | {"seed": s, "accuracy": rng.uniform(0.7, 0.9), "seconds": 3.0 + s} for s in (0, 1, 2)]
+    return rows
+
+
+OUTCOMES = made_outcomes()
+ROWS = summarise(OUTCOMES, BASE)
+
+
+def cell(row, column="accuracy", method=None, **other):
+    """The values of one row's jobs by seed, straight from the outcomes."""
+    wanted = {k: getattr(row, k) for k in ("model", "protocol", "fraction", "method")} | other
+    wanted |= {} if method is None else {"method": method}
+    return {o["seed"]: o.get(column) for o in OUTCOMES if all(o[k] == v for k, v in wanted.items())}
+
+
+def same(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-9, equal_nan=True)
+
+
+def test_there_is_one_row_for_each_kind_of_job():
+    kinds = {(o["model"], o["protocol"], o["fraction"], o["method"]) for o in OUTCOMES}
+    assert len(ROWS) == len(kinds)
+    assert {(r.model, r.protocol, r.fraction, r.method) for r in ROWS} == kinds
+    assert summarise([], BASE) == []
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method}-{row.fraction}-{row.protocol}")
+def test_a_row_is_what_plain_numpy_says(row):
+    mine = cell(row)
+    values = np.array(list(mine.values()))
+    half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    assert row.seeds == len(values)
+    same([row.accuracy, row.low, row.high], values.mean() + np.array([0, -half, half]))
+    same(row.seconds, np.mean(list(cell(row, "seconds").values())))
+    if row.method == FULL:
+        assert math.isnan(row.below_random)
+    else:
+        change, random = cell(row, "refit_change"), cell(row, "random_refit_change_mean")
+        same(row.below_random, np.mean([random[s] / change[s] for s in mine]))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method}-{row.fraction}-{row.protocol}")
+def test_differences_are_paired_over_the_common_seeds_only(row):
+    mine, base = cell(row), cell(row, method=BASE)
+    common = sorted(mine.keys() & base.keys())
+    assert row.common_seeds == len(common)
+    if not common:
+        assert all(math.isnan(v) for v in (row.against_baseline, row.against_low, row.against_high, row.p_value))
+    else:
+        same(row.against_baseline, np.mean([mine[s] - base[s] for s in common]))
+    if row.method == BASE:
+        assert math.isnan(row.p_value)  # nothing is tested against itself
+    elif len(common) > 1:
+        test = stats.ttest_rel([mine[s] for s in common], [base[s] for s in common])
+        same([row.p_value, row.against_low, row.against_high], [test.pvalue, *test.confidence_interval(0.95)])
+    # On everything, equal steps are equal epochs.
+    whole = cell(row, method=FULL, fraction=0.0, protocol=EQUAL_EPOCHS)
+    common = mine.keys() & whole.keys()
+    same(row.against_full, np.mean([mine[s] - whole[s] for s in common]) if common else np.nan)
+
+
+def test_adjusted_p_values_are_holms_over_the_whole_table():
+    tested = sorted((row for row in ROWS if not math.isnan(row.p_value)), key=lambda row: row.p_value)
+    assert len(tested) == 8  # two methods with two or more common seeds, two fractions, two protocols
+    largest = 0.0
+    for nth, row in enumerate(tested):
+        largest = max(largest, (len(tested) - nth) * row.p_value)
+        same(row.p_adjusted, min(1.0, largest))
+    assert all(math.isnan(row.p_adjusted) for row in ROWS if math.isnan(row.p_value))
+
+
+def test_the_order_of_the_outcomes_does_not_matter():
+    def as_set(rows):
+        return {tuple(f"{v:.9g}" if isinstance(v, float) else v for v in row.values()) for row in as_dicts(rows)}
+
+    assert as_set(summarise(OUTCOMES[::-1], BASE)) == as_set(ROWS)
+
+
+def test_nothing_in_common_is_no_comparison():
+    nothing = compared({0: {"accuracy": 0.5}}, {1: {"accuracy": 0.6}})
+    assert nothing.difference.n == 0
+    assert math.isnan(nothing.difference.mean)
+    assert math.isnan(nothing.p_value)
+
+
+def test_there_is_a_verdict_for_each_comparison_and_it_counts_the_common_seeds():
+    said = verdicts(ROWS, BASE, "chance")
+    judged = [row for row in ROWS if row.method not in (BASE, FULL, "random")]  # `random` has no seed in common
+    assert len(said) == len(judged)
+    for line, row in zip(said, judged, strict=True):
+        mine, base = cell(row), cell(row, method=BASE)
+        comparison = compared(*({s: {"accuracy": a} for s, a in part.items()} for part in (mine, base)))
+        words = verdict(row.method, "chance", row.fraction, comparison)
+        assert line == f"lenet, {row.protocol.replace('-', ' ')}: {words}"
+        seeds = len(mine.keys() & base.keys())
+        assert (f"({seeds} seeds)" if seeds > 1 else "one seed: no interval") in line
+        assert "nan" not in line
+
+
+def test_a_method_that_is_better_is_called_so():
+    [row] = [row for row in ROWS if (row.method, row.fraction, row.protocol) == ("leanset", 0.4, EQUAL_EPOCHS)]
+    assert "leanset is better than chance at 40 % removed" in verdicts([row], BASE, "chance")[0]
+    worse = replace(
+        row,
+        against_baseline=-row.against_baseline,
+        against_low=-row.against_high,
+        against_high=-row.against_low,
+    )
+    assert verdicts([worse], BASE, "chance") == [
+        "lenet, equal epochs: "
+        + verdict(
+            "leanset",
+            "chance",
+            0.4,
+            Comparison(Interval(worse.against_baseline, worse.against_low, worse.against_high, 4), row.p_value),
+        )
+    ]
+    assert "leanset is worse than chance" in verdicts([worse], BASE, "chance")[0]
