@@ -1,4 +1,6 @@
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,30 +13,43 @@ from leanset.rows import RowTable, map_rows, some_rows, sum_rows
 class Curvature:
     """The Hessian of mean loss + (l2/2)‖θ‖² at one head, as an operator and, on demand, as a matrix.
 
-    H = (1/n) Σ W_i ⊗ x_i x_iᵀ + l2·I, a sum over rows; the loss knows the C × C matrices W_i.
+    H = Σ w_i W_i ⊗ x_i x_iᵀ / Σ w_i + l2·I, a sum over rows; the loss knows the C × C matrices W_i. Without weights every
+    row counts 1.
     """
 
     rows: RowTable
     predicted: Matrix  # (n, C)
     loss: Loss
     l2: float
+    weights: Vector | None = None  # (n,)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Shape (C, D) of a head."""
         return self.loss.outputs, self.rows.shape[1]
 
+    @property
+    def counting(self) -> Rows:
+        """Numbers of the rows that count."""
+        return np.arange(len(self.rows)) if self.weights is None else np.flatnonzero(self.weights)
+
+    @property
+    def _total(self) -> float:
+        return float(len(self.rows) if self.weights is None else self.weights.sum())
+
     def apply(self, stack: Matrix) -> Matrix:
         """Return H v for a (k, C, D) stack of heads; two matrix products a chunk, nothing of size C·D × C·D."""
         k, (outputs, width) = len(stack), self.shape
         flat = np.ascontiguousarray(stack).reshape(k * outputs, width)
 
-        def part(x: Matrix, p: Matrix) -> Matrix:
+        def part(x: Matrix, p: Matrix, w: Vector | None = None) -> Matrix:
             pushed = self.loss.curved((x @ flat.T).reshape(len(x), k, outputs), p)
+            if w is not None:
+                pushed *= w[:, None, None]
             return pushed.reshape(len(x), -1).T @ x
 
-        total = sum_rows(part, self.rows, self.predicted, width=width + 2 * k * outputs)
-        return total.reshape(stack.shape) / len(self.rows) + self.l2 * stack
+        total = self._summed(part, width + 2 * k * outputs)
+        return np.asarray(total.reshape(stack.shape) / self._total + self.l2 * stack)
 
     def hessian(self) -> Matrix:
         """Return the whole (C·D, C·D) matrix.
@@ -45,44 +60,56 @@ class Curvature:
         outputs, width = self.shape
         size = outputs * width
 
-        def part(x: Matrix, p: Matrix) -> tuple[Matrix, ...]:
+        def part(x: Matrix, p: Matrix, w: Vector | None = None) -> tuple[Matrix, ...]:
             diagonal = self.loss.diagonal(p)
+            if w is not None:  # half of each weight on either side of the product
+                x = x * np.sqrt(w)[:, None]
             if not self.loss.coupled:
                 return (np.stack([(diagonal[:, c, None] * x).T @ x for c in range(outputs)]),)
             outer = (p[:, :, None] * x[:, None, :]).reshape(len(x), size)
             # The diagonal part of a coupled loss is p itself, so its weighted rows are there already.
             return np.stack([outer[:, c * width : (c + 1) * width].T @ x for c in range(outputs)]), outer.T @ outer
 
-        blocks, *gram = sum_rows(part, self.rows, self.predicted, width=size)
+        blocks, *gram = self._summed(part, size)
         total = np.negative(gram[0], out=gram[0]) if gram else np.zeros((size, size))
         view = total.reshape(outputs, width, outputs, width)
         for c in range(outputs):
             view[c, :, c, :] += blocks[c]
-        total /= len(self.rows)
+        total /= self._total
         total[np.diag_indices(size)] += self.l2
         return np.asarray(total)
 
     def sample(self, rows: Rows) -> "Curvature":
-        """Return the Hessian over a copy of some rows."""
+        """Return the Hessian over a copy of some rows, each counting 1."""
         return Curvature(some_rows(self.rows, rows), self.predicted[rows], self.loss, self.l2)
 
     def kronecker(self) -> "KroneckerFactors":
         """Return the Kronecker-eigenbasis approximation (EK-FAC: George et al. 2018) of the Hessian."""
-        n, width = self.rows.shape
-        output_factor = np.diag(self.loss.diagonal(self.predicted).mean(axis=0))
+        width, total = self.rows.shape[1], self._total
+        weighted = self.predicted if self.weights is None else self.predicted * self.weights[:, None]
+        diagonal = self.loss.diagonal(self.predicted)
+        mean = diagonal.mean(axis=0) if self.weights is None else self.weights @ diagonal / total
+        output_factor = np.diag(mean)
         if self.loss.coupled:
-            output_factor -= self.predicted.T @ self.predicted / n
+            output_factor -= weighted.T @ self.predicted / total
         output_basis = np.linalg.eigh(output_factor)[1]
+
         # Rows the head is sure of carry no curvature, so the feature factor weighs rows by the trace of W.
-        trace = self.loss.trace(self.predicted)
-        feature_factor = sum_rows(lambda x, t: (x * t[:, None]).T @ x, self.rows, trace, width=width)
-        feature_basis = np.linalg.eigh(feature_factor / n)[1]
+        def moments(x: Matrix, p: Matrix, w: Vector | None = None) -> Matrix:
+            trace = self.loss.trace(p) if w is None else self.loss.trace(p) * w
+            return (x * trace[:, None]).T @ x
 
-        def corrected(x: Matrix, p: Matrix) -> Matrix:
-            return np.asarray(self.loss.along(p, output_basis).T @ (x @ feature_basis) ** 2)
+        feature_basis = np.linalg.eigh(self._summed(moments, width) / total)[1]
 
-        values = sum_rows(corrected, self.rows, self.predicted, width=width)
-        return KroneckerFactors(output_basis, feature_basis, np.maximum(values / n, 0.0) + self.l2)
+        def corrected(x: Matrix, p: Matrix, w: Vector | None = None) -> Matrix:
+            along = self.loss.along(p, output_basis)
+            return np.asarray((along if w is None else along * w[:, None]).T @ (x @ feature_basis) ** 2)
+
+        values = self._summed(corrected, width)
+        return KroneckerFactors(output_basis, feature_basis, np.maximum(values / total, 0.0) + self.l2)
+
+    def _summed(self, part: Callable[..., Any], width: int) -> Any:
+        return sum_rows(part, self.rows, self.predicted, width=width, weights=self.weights)
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,19 @@ class Design:
         """Return the (n,) losses under a head."""
         return map_rows(lambda x, y: self.loss.values(x @ theta.T, y), self.rows, self.targets, width=self.width)
 
-    def predicted(self, theta: Matrix) -> Matrix:
-        """Return the (n, C) predictions of a head."""
-        return map_rows(lambda x: self.loss.predicted(x @ theta.T), self.rows, width=self.width)
+    def mean_loss(self, theta: Matrix, weights: Vector | None = None) -> float:
+        """Return the (weighted) mean of the losses."""
+        if weights is None:
+            return float(self.losses(theta).mean())
+
+        def total(x: Matrix, y: AnyArray, w: Vector) -> float:
+            return float(w @ self.loss.values(x @ theta.T, y))
+
+        return sum_rows(total, self.rows, self.targets, width=self.width, weights=weights) / float(weights.sum())
+
+    def predicted(self, theta: Matrix, weights: Vector | None = None) -> Matrix:
+        """Return the (n, C) predictions of a head; with weights, rows of weight 0 may be left out as 0."""
+        return map_rows(lambda x: self.loss.predicted(x @ theta.T), self.rows, width=self.width, weights=weights)
 
     def residual(self, predicted: Matrix) -> Matrix:
         """Return the (n, C) residuals of predictions."""
@@ -79,9 +89,11 @@ class Design:
         )
         return total / len(self)
 
-    def gradient_sum(self, residual: Matrix) -> Matrix:
-        """Return Σ_i residual_i ⊗ x_i, a (C, D) matrix."""
-        return sum_rows(lambda x, r: r.T @ x, self.rows, residual, width=self.width)
+    def gradient_sum(self, residual: Matrix, weights: Vector | None = None) -> Matrix:
+        """Return Σ_i weights_i residual_i ⊗ x_i, a (C, D) matrix."""
+        if weights is None:
+            return sum_rows(lambda x, r: r.T @ x, self.rows, residual, width=self.width)
+        return sum_rows(lambda x, r, w: (r * w[:, None]).T @ x, self.rows, residual, width=self.width, weights=weights)
 
     def mean_gradient(self, theta: Matrix) -> Matrix:
         """Return the gradient of the mean loss (no penalty) at a head."""

@@ -35,6 +35,7 @@ def fit_head(
     design: Design,
     l2: float,
     *,
+    weights: Vector | None = None,
     start: Matrix | None = None,
     precondition: Operator | None = None,
     relative_error: float = 1e-7,
@@ -42,12 +43,14 @@ def fit_head(
 ) -> HeadFit:
     """Fit a head by Newton steps whose linear systems are solved with conjugate gradients.
 
-    Stops when the distance to the minimiser is proven to be at most `relative_error`·‖θ‖.
+    Minimises Σ w_i ℓ_i / Σ w_i + (l2/2)‖θ‖². Stops when the distance to the minimiser is proven to be at most
+    `relative_error`·‖θ‖.
 
     Parameters
     ----------
     design : rows, targets and loss
     l2 : weight of (l2/2)‖θ‖², bias included
+    weights : (n,) how much each row counts, 0 for a removed one; all rows count 1 if None
     start : (C, D) head to start from
     precondition : inverse of a similar Hessian, applied to (k, C, D) stacks; built from the rows if None
     relative_error : the distance to stop at, relative to ‖θ‖
@@ -63,47 +66,60 @@ def fit_head(
     True
     """
     if start is None and len(design) > _WARM_START_ROWS:
-        every = design.sample(np.arange(0, len(design), 8))
+        counting = np.arange(len(design)) if weights is None else np.flatnonzero(weights)
+        every = design.sample(counting[::8])
         start = fit_head(every, l2, relative_error=1e-2, max_iterations=max_iterations).theta
+    problem = _Problem(design, l2, weights)
     theta = np.zeros(design.shape) if start is None else start.copy()
-    value = _objective(design, theta, l2)
+    value = problem.objective(theta)
     # Rounding of the chunk sums leaves a gradient of this order even at the exact minimiser.
     floor = 1e-15 * design.root_mean_square()
     for step in range(max_iterations + 1):
-        predicted = design.predicted(theta)
-        gradient = design.gradient_sum(design.residual(predicted)) / len(design) + l2 * theta
+        predicted, gradient = problem.gradient(theta)
         norm = float(np.linalg.norm(gradient))
         if norm <= max(relative_error * l2 * float(np.linalg.norm(theta)), floor):
             return HeadFit(theta, norm, norm / l2, step)
-        curvature = Curvature(design.rows, predicted, design.loss, l2)
+        curvature = Curvature(design.rows, predicted, design.loss, l2, weights)
         inverse = precondition or _preconditioner(curvature)
         direction = conjugate_gradients(
             curvature.apply, gradient[None], precondition=inverse, tolerance=min(0.1, np.sqrt(norm)), max_iterations=500
         ).solution[0]
-        theta, value = _line_search(design, l2, theta, value, gradient, direction)
+        theta, value = _line_search(problem, theta, value, gradient, direction)
     raise DivergenceError(
         f"The head did not reach a minimum in {max_iterations} Newton steps (gradient norm {norm:.2g}); raise `l2={l2}` "
         "or pass `standardize=True`."
     )
 
 
-def _objective(design: Design, theta: Matrix, l2: float) -> float:
-    return float(design.losses(theta).mean() + 0.5 * l2 * np.sum(theta**2))
+@dataclass(frozen=True)
+class _Problem:
+    design: Design
+    l2: float
+    weights: Vector | None
+
+    def objective(self, theta: Matrix) -> float:
+        return self.design.mean_loss(theta, self.weights) + 0.5 * self.l2 * float(np.sum(theta**2))
+
+    def gradient(self, theta: Matrix) -> tuple[Matrix, Matrix]:
+        predicted = self.design.predicted(theta, self.weights)
+        total = float(len(self.design) if self.weights is None else self.weights.sum())
+        slope = self.design.gradient_sum(self.design.residual(predicted), self.weights) / total
+        return predicted, slope + self.l2 * theta
 
 
 def _line_search(
-    design: Design, l2: float, theta: Matrix, value: float, gradient: Matrix, direction: Matrix
+    problem: _Problem, theta: Matrix, value: float, gradient: Matrix, direction: Matrix
 ) -> tuple[Matrix, float]:
     slope, length = float(np.sum(gradient * direction)), 1.0
     while length > 1e-10:
         candidate = theta - length * direction
-        reached = _objective(design, candidate, l2)
+        reached = problem.objective(candidate)
         # Near the minimum the decrease drowns in rounding of the objective; the full Newton step is then right.
         if reached <= value - 1e-4 * length * slope or slope <= 1e-13 * max(1.0, abs(value)):
             return candidate, reached
         length /= 2
     raise DivergenceError(
-        f"No decrease along a Newton direction at gradient norm {np.linalg.norm(gradient):.2g}; raise `l2={l2}`."
+        f"No decrease along a Newton direction at gradient norm {np.linalg.norm(gradient):.2g}; raise `l2={problem.l2}`."
     )
 
 
@@ -111,8 +127,9 @@ def _preconditioner(curvature: Curvature) -> Operator:
     outputs, width = curvature.shape
     if outputs * width > _DENSE_PRECONDITIONER:
         return curvature.kronecker().solve
-    stride = max(1, len(curvature.rows) // max(4096, 4 * outputs * width))
-    sample = curvature if stride == 1 else curvature.sample(np.arange(0, len(curvature.rows), stride))
+    counting = curvature.counting
+    stride = max(1, len(counting) // max(4096, 4 * outputs * width))
+    sample = curvature if stride == 1 else curvature.sample(counting[::stride])
     try:
         factor = cho_factor(sample.hessian(), lower=True)
     except LinAlgError:

@@ -52,8 +52,7 @@ class FittedHead:
 
     def curvature(self, weights: Vector | None = None) -> Curvature:
         """Return the Hessian over all rows, or over weighted ones."""
-        whole = Curvature(self.rows, self.predicted, self.loss, self.l2)
-        return whole if weights is None else whole.sample(np.flatnonzero(weights))
+        return Curvature(self.rows, self.predicted, self.loss, self.l2, weights)
 
     def gradients(self, rows: Rows) -> Matrix:
         """Return g_i of some rows as a (k, C, D) stack; for samples, not for all rows."""
@@ -63,6 +62,5 @@ class FittedHead:
 
     def gradient_sum(self, weights: Vector, *, centred: bool) -> Matrix:
         """Return Σ_i weights_i g_i, plus l2·θ̂ for each row if centred."""
-        kept = np.flatnonzero(weights)
-        total = self.design.sample(kept).gradient_sum(self.residual[kept])
-        return total + len(kept) * self.l2 * self.theta if centred else total
+        total = self.design.gradient_sum(self.residual, weights)
+        return total + float(weights.sum()) * self.l2 * self.theta if centred else total

@@ -39,6 +39,5 @@ def newton_step(head: FittedHead, weights: Vector, precondition: Operator) -> Li
 
 def refit(head: FittedHead, weights: Vector, precondition: Operator) -> Refit:
     """Fit the head to the kept rows, to its minimum, and measure how far it moved."""
-    kept = head.design.sample(np.flatnonzero(weights))
-    fit = fit_head(kept, head.l2, start=head.theta, precondition=precondition)
+    fit = fit_head(head.design, head.l2, weights=weights, start=head.theta, precondition=precondition)
     return Refit(fit.theta, float(np.linalg.norm(fit.theta - head.theta)), fit.error_bound)

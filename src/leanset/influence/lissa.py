@@ -74,7 +74,7 @@ class LiSSA(Inverse):
         return InverseHessian(self.name, solve)
 
     def _batch(self, curvature: Curvature, rng: np.random.Generator) -> Curvature:
-        return curvature.sample(rng.integers(0, len(curvature.rows), self.batch_size))
+        return curvature.sample(rng.choice(curvature.counting, self.batch_size))
 
     def _recursion(
         self, curvature: Curvature, whole: Operator, rhs: Matrix, scale: float, top: float, rng: np.random.Generator

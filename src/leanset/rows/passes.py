@@ -19,36 +19,55 @@ Sum = TypeVar("Sum", AnyArray, float, tuple[AnyArray, ...])
 Work = Callable[..., Sum]
 
 
-def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int) -> Sum:
+def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int, weights: Vector | None = None) -> Sum:
     """Return the sum of `work(chunk, *columns)` over all chunks.
 
     Parameters
     ----------
-    work : from a chunk of rows to an array, a number, or a tuple of arrays
+    work : from a chunk of rows to an array, a number, or a tuple of arrays; with weights, it gets them as last argument
     table : the rows
     columns : arrays with one entry or row for each row of the table
     width : numbers that the work holds for one row; it sets the size of the chunks
+    weights : (n,) how much each row counts, 0 for not at all; most rows of weight 0 are not even read
 
     Examples
     --------
     >>> sum_rows(lambda x, y: y @ x, MemoryRows(np.eye(3)), np.array([1.0, 2.0, 3.0]), width=4).tolist()
     [1.0, 2.0, 3.0]
+    >>> sum_rows(lambda x, w: w @ x, MemoryRows(np.eye(3)), width=4, weights=np.array([0.0, 0.5, 1.0])).tolist()
+    [0.0, 0.5, 1.0]
     """
     total: Any = None
-    for part in in_order(_on_chunks(work, table, columns), row_chunks(len(table), width) or [slice(0, 0)]):
+    for part in in_order(_on_chunks(work, table, columns, weights), row_chunks(len(table), width) or [slice(0, 0)]):
         total = part if total is None else _added(total, part)
     return total  # type: ignore[no-any-return]
 
 
-def map_rows(work: Callable[..., AnyArray], table: RowTable, *columns: AnyArray, width: int) -> AnyArray:
+def map_rows(
+    work: Callable[..., AnyArray], table: RowTable, *columns: AnyArray, width: int, weights: Vector | None = None
+) -> AnyArray:
     """Return `work(chunk, *columns)` of all chunks, one below the other; the arguments are those of `sum_rows`.
+
+    With weights, rows of weight 0 may be left at 0; the work does not get the weights.
 
     Examples
     --------
     >>> map_rows(lambda x: 2 * x[:, 0], MemoryRows(np.eye(2)), width=2).tolist()
     [2.0, 0.0]
     """
-    return _filled(_on_chunks(work, table, columns), len(table), width)
+    if weights is None:
+        return _filled(_on_chunks(work, table, columns), len(table), width)
+
+    def on_chunk(chunk: slice) -> AnyArray:
+        rows = _counting(weights, chunk)
+        part = work(table._read_rows(rows), *(column[rows] for column in columns))
+        if isinstance(rows, slice):
+            return part
+        whole = np.zeros((chunk.stop - chunk.start, *part.shape[1:]), dtype=part.dtype)
+        whole[rows - chunk.start] = part
+        return whole
+
+    return _filled(on_chunk, len(table), width)
 
 
 def map_some_rows(
@@ -80,8 +99,23 @@ def largest_in_rows(table: RowTable) -> Vector:
     return np.asarray(np.max(list(tops), axis=0), dtype=np.float64)
 
 
-def _on_chunks(work: Callable[..., Any], table: RowTable, columns: tuple[AnyArray, ...]) -> Callable[[slice], Any]:
-    return lambda chunk: work(table._read_rows(chunk), *(column[chunk] for column in columns))
+def _on_chunks(
+    work: Callable[..., Any], table: RowTable, columns: tuple[AnyArray, ...], weights: Vector | None = None
+) -> Callable[[slice], Any]:
+    if weights is None:
+        return lambda chunk: work(table._read_rows(chunk), *(column[chunk] for column in columns))
+
+    def on_chunk(chunk: slice) -> Any:
+        rows = _counting(weights, chunk)
+        return work(table._read_rows(rows), *(column[rows] for column in columns), weights[rows])
+
+    return on_chunk
+
+
+def _counting(weights: Vector, chunk: slice) -> slice | Rows:
+    """Return the rows of a chunk that count; all of them, where leaving some out would cost more than it saves."""
+    rows = chunk.start + np.flatnonzero(weights[chunk])
+    return chunk if 2 * len(rows) > chunk.stop - chunk.start else rows
 
 
 def _filled(work: Callable[[slice], AnyArray], count: int, width: int) -> AnyArray:
