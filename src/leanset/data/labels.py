@@ -103,6 +103,7 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
     if values.ndim != 1 or len(values) != examples:
         raise InputError(
             f"`{name}` must hold one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
+            + (" A matrix of 0 and 1 needs loss='sigmoid', one of numbers loss='squared'." if values.ndim == 2 else "")
         )
     if values.dtype.kind == "O" and all(isinstance(value, int | np.integer) for value in values):
         values = values.astype(np.int64)  # as data frames hand integers out
@@ -117,7 +118,9 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
         broken = values != np.floor(values)
         if broken.any():
             row = int(np.argmax(broken))
-            raise InputError(f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}.")
+            raise InputError(
+                f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}. Numbers need loss='squared'."
+            )
     elif values.dtype.kind not in "iubUS":
         raise InputError(f"`{name}` must be integers 0..C-1 or strings; got dtype {values.dtype}.")
     if values.dtype.kind == "S":
