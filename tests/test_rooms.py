@@ -11,7 +11,20 @@ PACKAGE = Path(leanset.__file__).parent
 # Data moves one way. Files at the top of the package stand between the rooms that they join.
 ORDER = (
     *("rows", "data", "training", "head", "influence", "scores", "problem", "solve", "certify", "select", "recheck"),
-    *("report", "parsing", "settings", "plan", "inputs", "capture", "result", "cost", "pruning", "evaluate", "paper"),
+    *(
+        "report",
+        "parsing",
+        "settings",
+        "plan",
+        "inputs",
+        "fitting",
+        "capture",
+        "result",
+        "cost",
+        "pruning",
+        "evaluate",
+        "paper",
+    ),
     "cli",
 )
 ROOMS = {name for name in ORDER if (PACKAGE / name).is_dir()}

@@ -16,10 +16,10 @@ from leanset._progress import Silent
 from leanset._rng import stream
 from leanset.cli.app import app
 from leanset.data import checked_examples
+from leanset.fitting import fitted_task
 from leanset.inputs import inputs_from
 from leanset.plan import plan_for
 from leanset.problem import Constraints
-from leanset.pruning import fitted_task
 from leanset.scores import AUM
 from leanset.scores.strata import stratum_budgets
 from leanset.scores.suspects import confident_disagreement

@@ -22,13 +22,13 @@ from leanset.evaluate import (
     as_dicts,
     markdown_table,
 )
+from leanset.fitting import fitted_task
 from leanset.inputs import inputs_from
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings
 from leanset.paper.gap_rows import Agreement, GapRow, MeanGap, agreement, mean_gaps, retraining_row
 from leanset.paper.scale import CPU, PUBLISHED
 from leanset.plan import plan_for
-from leanset.pruning import fitted_task
 from leanset.report import Bars, bars_figure
 from leanset.settings import Settings
 

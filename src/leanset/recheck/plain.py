@@ -19,6 +19,7 @@ from leanset._arrays import AnyArray, Matrix, Vector
 class PlainLoss(abc.ABC):
     """A loss by its formulas; z are (n, C) outputs, y the targets."""
 
+    targets: str  # kind of the targets, see `leanset.data`
     bound: float  # factor of the mean squared change of the outputs that bounds the second order
 
     @abc.abstractmethod
@@ -41,7 +42,7 @@ class PlainLoss(abc.ABC):
 class PlainSoftmax(PlainLoss):
     """Cross-entropy."""
 
-    bound = 0.25
+    targets, bound = "classes", 0.25
 
     def values(self, z: Matrix, y: AnyArray) -> Vector:
         """Return log Σ exp z − z_y."""
@@ -67,7 +68,7 @@ class PlainSoftmax(PlainLoss):
 class PlainSigmoid(PlainLoss):
     """Binary cross-entropy, summed over labels."""
 
-    bound = 0.125
+    targets, bound = "labels", 0.125
 
     def values(self, z: Matrix, y: AnyArray) -> Vector:
         """Return Σ log(1 + exp z) − y z."""
@@ -85,7 +86,7 @@ class PlainSigmoid(PlainLoss):
 class PlainSquared(PlainLoss):
     """Half the squared error, summed over numbers."""
 
-    bound = 0.5
+    targets, bound = "numbers", 0.5
 
     def values(self, z: Matrix, y: AnyArray) -> Vector:
         """Return ½‖z − y‖²."""

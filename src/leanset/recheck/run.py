@@ -21,7 +21,6 @@ _NUMBERS = (
     *("validation_loss_gap_low", "validation_loss_gap_high", "first_order_bound", "second_order_bound", "seed"),
     *("refit_error_bound", "start_head_distance"),
 )
-_TARGETS = {"softmax": "classes", "sigmoid": "labels", "squared": "numbers"}
 
 
 def verify(
@@ -60,9 +59,9 @@ def verify(
 def targets_of_run(path: str | os.PathLike[str]) -> str:
     """Return the kind of targets that a run was made for."""
     loss = runs.RunFolder(path).read_json(runs.SETTINGS, ("loss",))["loss"]
-    if loss not in _TARGETS:
+    if loss not in PLAIN_LOSSES:
         raise RunFolderError(f"{path}: settings name an unknown loss, {loss!r}.")
-    return _TARGETS[loss]
+    return PLAIN_LOSSES[loss].targets
 
 
 def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:

@@ -3,7 +3,7 @@ import itertools
 from leanset._progress import part_of
 from leanset.problem import Removal
 from leanset.select.budget import Budget
-from leanset.select.cache import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
+from leanset.select.cache import LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
 from leanset.select.measure import measured
 from leanset.select.sizes import expected_evaluations, largest_within
 
@@ -12,16 +12,11 @@ def answer_within(budget: Budget, sizes: MeasuredSizes) -> Removal:
     """Return the best set of the size that a budget asks for, or the largest set within the limit that it sets."""
     task = sizes.search.task
     if budget.is_size:
-        return _best(sizes, budget.size(len(task)))
+        return sizes.best(budget.size(len(task)))
     limit = budget.limit(task.head.norm)
     if sizes.search.strategy.grows_by_prediction:
         return _largest_by_prediction(sizes, limit)
     return _largest_by_measurement(sizes, budget, limit)
-
-
-def _best(sizes: MeasuredSizes, count: int) -> Removal:
-    with sizes.reporter.stage(f"Best {count:,} to remove", units=100, unit="%") as advance:
-        return sizes.at(count, FULL_EFFORT, advance)
 
 
 def _largest_by_measurement(sizes: MeasuredSizes, budget: Budget, limit: float) -> Removal:
@@ -42,7 +37,7 @@ def _largest_by_measurement(sizes: MeasuredSizes, budget: Budget, limit: float) 
         found = at(size, effort)
     if size == 0:
         return found
-    full = _best(sizes, size)
+    full = sizes.best(size)
     return full if budget.measured(full.measured) <= budget.measured(found.measured) else found
 
 

@@ -27,6 +27,11 @@ class MeasuredSizes:
     folder: RunFolder | None
     _known: dict[tuple[int, float], Removal] = field(default_factory=dict)
 
+    def best(self, count: int) -> Removal:
+        """Return the best set of a size, searched for with full effort."""
+        with self.reporter.stage(f"Best {count:,} to remove", units=100, unit="%") as advance:
+            return self.at(count, FULL_EFFORT, advance)
+
     def at(self, count: int, effort: float, advance: Advance) -> Removal:
         """Return the best set of a size, measured."""
         key = count, effort

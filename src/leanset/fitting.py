@@ -1,0 +1,40 @@
+import numpy as np
+
+from leanset._progress import Reporter
+from leanset.head import FittedHead, HeadFit, design_of, fit_head
+from leanset.influence import prepare_inverses
+from leanset.inputs import Inputs
+from leanset.plan import Plan
+from leanset.runs import RunFolder
+from leanset.select import Task
+
+
+def fitted_task(
+    inputs: Inputs, plan: Plan, folder: RunFolder | None, reporter: Reporter
+) -> tuple[Task, HeadFit, float | None]:
+    """Fit the head of all examples, unless an earlier run did, and make its inverses ready."""
+    with reporter.stage("Fitting the head"):
+        design, validation, scaling = design_of(inputs.examples, plan.loss, standardize=plan.standardize)
+        start = None if inputs.start is None else scaling.head_from_raw(inputs.start)
+        fit = _recalled(folder) or fit_head(design, plan.l2, start=start)
+        head = FittedHead.at(design, fit.theta, plan.l2)
+        task = Task(
+            head=head,
+            inverses=prepare_inverses(head, plan.settings.inverse, plan.settings.memory),
+            validation=validation,
+            constraints=plan.constraints,
+            recorded=inputs.recorded,
+            logits=inputs.logits,
+            seed=int(plan.settings.seed),
+            memory=int(plan.settings.memory),
+        )
+    if folder is not None:
+        folder.save_stage("head", **{name: np.asarray(value) for name, value in vars(fit).items()})
+    return task, fit, None if start is None else float(np.linalg.norm(fit.theta - start))
+
+
+def _recalled(folder: RunFolder | None) -> HeadFit | None:
+    if folder is None or not folder.has_stage("head"):
+        return None
+    stage = folder.load_stage("head")
+    return HeadFit(stage["theta"], float(stage["gradient_norm"]), float(stage["error_bound"]), int(stage["iterations"]))
