@@ -1,20 +1,18 @@
 """The data of the benchmarks, and the package's inner objects built from them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from leanset.pipeline.formulations import Annealed
-from leanset.pipeline.ground import Ground, prepare_ground
-from leanset.pipeline.inputs import inputs_from
-from leanset.pipeline.settings import checked_settings, constraints_of
 
 import leanset
 from benchmarks._record import Request
-from leanset._arrays import Mask
+from leanset._progress import Silent
 from leanset.data import Examples, Images, open_source, read_npz
-from leanset.head import HeadFit
-from leanset.influence import InfluenceMap
-from leanset.problem import PruneProblem
+from leanset.fitting import fitted_task
+from leanset.inputs import inputs_from
+from leanset.plan import Plan, plan_for
+from leanset.select import Task
 
 L2 = 1e-4
 _SMALL_ROWS = 4000
@@ -34,12 +32,11 @@ def load_examples(request: Request) -> Examples:
 
 
 def _first_rows(examples: Examples, rows: int) -> Examples:
-    held_out = examples.validation
-    return Examples(
-        examples.features[:rows],
-        examples.labels[:rows],
-        examples.classes,
-        held_out and Examples(held_out.features[:rows], held_out.labels[:rows], examples.classes),
+    return replace(
+        examples,
+        features=examples.features[:rows],
+        targets=replace(examples.targets, values=examples.targets.values[:rows]),
+        validation=examples.validation and _first_rows(examples.validation, rows),
     )
 
 
@@ -58,18 +55,12 @@ def prune(examples: Examples, **options: object) -> leanset.PruneResult:
     )
 
 
-def ground_of(
-    examples: Examples, fraction: float, *, seed: int, formulation: str = "newton", known: HeadFit | None = None
-) -> Ground:
-    """Return what `leanset.prune` would stand on, with the head refitted only if it is not known."""
-    inputs = inputs_from(examples, l2=L2)
-    settings = checked_settings(inputs, fraction=fraction, formulation=formulation, seed=seed, frontier=False)
-    return prepare_ground(inputs, settings, constraints_of(examples, settings), known)
-
-
-def exchange_problem(formulation: Annealed, influence: InfluenceMap, removed: Mask, rows: np.ndarray) -> PruneProblem:
-    """State the exchange problem that a formulation's search solves, with `rows` free to move."""
-    return formulation.problem(influence, rows, removed, influence.total(np.flatnonzero(removed)))
+def planned(examples: Examples, fraction: float, *, seed: int) -> tuple[Plan, Task]:
+    """Return what `leanset.prune` would do, and the task that it would give to its search, with the head fitted."""
+    settings = leanset.Settings(fraction=fraction, l2=L2, seed=seed, frontier=False)
+    inputs = inputs_from(examples, settings)
+    plan = plan_for(settings, inputs.outline())
+    return plan, fitted_task(inputs, plan, None, Silent())[0]
 
 
 def cifar10_folder(request: Request) -> Path:

@@ -14,19 +14,24 @@ from typing import TypeVar
 
 import numpy as np
 import torch
-from leanset.head.capture import capture_head
 from torch import nn
 from torch.nn.functional import cross_entropy
 
 from benchmarks._data import cifar10
 from benchmarks._record import Findings, Request, Row, at_least, at_most
+from leanset.capture import capture_head
 from leanset.data import Images
-from leanset.training.batches import Batch, ImageBatches, steps_of
-from leanset.training.devices import channels_last, torch_threads
-from leanset.training.gradients import gradient_norms
-from leanset.training.models import build_model
-from leanset.training.recipe import preset
-from leanset.training.recorder import Recorder
+from leanset.training import (
+    Batch,
+    ImageBatches,
+    Recorder,
+    build_model,
+    channels_last,
+    gradient_norms,
+    preset,
+    steps_of,
+    torch_threads,
+)
 
 CPU = torch.device("cpu")
 SEED = 0

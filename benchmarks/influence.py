@@ -1,7 +1,7 @@
 """All influence vectors H⁻¹ g_i of a head, by leanset and by pyDVL, in one process.
 
 Both are given the same fitted head (its fit is not timed), the same standardised features and the same penalty, and
-return one vector a row; the Hessian and its inverse are timed with them. leanset: `influence_map(state, Cholesky())`,
+return one vector a row; the Hessian and its inverse are timed with them. leanset: `influence_map(head, Cholesky())`,
 then `vectors` of all rows, float32, in the (C−1)·D coordinates that hold the whole length; its second row adds the time
 to write them out in all C·D coordinates. pyDVL: `DirectInfluence(nn.Linear, cross_entropy, regularization=l2).fit`, then
 `influence_factors`, float32 as its users run it. Its batch sizes, one for each of the two steps, are the fastest out of
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
-from leanset.influence.vectors import contrasts
 from pydvl.influence.torch import DirectInfluence
 from scipy.special import softmax
 from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, TensorDataset
@@ -27,8 +26,9 @@ from torch.utils.data import BatchSampler, DataLoader, SequentialSampler, Tensor
 from benchmarks._data import L2, load_examples
 from benchmarks._record import Findings, Request, Row, at_least, at_most
 from leanset._threads import available_threads, working_threads
-from leanset.head import Design, design_of, fit_head
-from leanset.influence import Cholesky, HeadState, influence_map
+from leanset.head import Design, FittedHead, Softmax, design_of, fit_head
+from leanset.influence import Cholesky, influence_map
+from leanset.rows import map_rows
 
 REPEATS = 5
 BATCHES = (100, 250, 500, 1000, 2000, 5000, 10000)
@@ -52,11 +52,11 @@ def run(request: Request) -> Findings:
     torch.set_num_threads(available_threads())
     examples = load_examples(request)
     with working_threads(None):
-        design = design_of(examples, standardize=True)[0]
+        design = design_of(examples, Softmax(len(examples.classes)), standardize=True)[0]
         theta = fit_head(design, L2).theta
-    batches = _fastest_batches(design.take(np.arange(min(PILOT_ROWS, len(design)))), theta)
+    batches = _fastest_batches(design.sample(np.arange(min(PILOT_ROWS, len(design)))), theta)
     contestants = _contestants(design, theta, *batches)
-    few = design.take(np.arange(1000))
+    few = design.sample(np.arange(1000))
     for contestant in _contestants(few, theta, *batches):
         contestant.vectors()
     seconds = _in_turns(contestants, 2 if request.small else REPEATS)
@@ -114,20 +114,24 @@ def _row(contestant: Contestant, seconds: dict[str, np.ndarray], design: Design,
 
 def _leanset_vectors(design: Design, theta: Head) -> np.ndarray:
     with working_threads(None):
-        state = HeadState.at(design, theta, L2)
-        return influence_map(state, Cholesky(), centred=False).vectors(np.arange(len(design)))
+        head = FittedHead.at(design, theta, L2)
+        return influence_map(head, Cholesky(), centred=False).vectors(np.arange(len(design)))
 
 
 def _written_out(vectors: np.ndarray, design: Design) -> np.ndarray:
     """Return leanset's (n, (C−1)·D) vectors, which have the factor 1/n inside, as H⁻¹ g_i in all C·D coordinates."""
     n_classes, width = design.shape
-    basis = (len(design) * contrasts(n_classes)).astype(np.float32)
+    basis = (len(design) * design.loss.basis()).astype(np.float32)
     return np.matmul(basis, vectors.reshape(len(vectors), n_classes - 1, width))
 
 
 def _torch_data(design: Design) -> TensorDataset:
-    features = torch.as_tensor(design.matrix[:, :-1], dtype=torch.float32)
-    return TensorDataset(features, torch.as_tensor(design.labels))
+    features = torch.as_tensor(_matrix(design)[:, :-1], dtype=torch.float32)
+    return TensorDataset(features, torch.as_tensor(design.targets))
+
+
+def _matrix(design: Design) -> np.ndarray:
+    return map_rows(lambda x: x, design.rows, width=1)
 
 
 def _loader(data: TensorDataset, batch: int) -> DataLoader:
@@ -168,7 +172,7 @@ def _fastest_batches(pilot: Design, theta: Head) -> tuple[int, int]:
 
 def _error(vectors: np.ndarray, design: Design, theta: Head) -> float:
     """Return ‖V − V*‖ / ‖V*‖ over all rows, V* = H⁻¹ g_i in float64."""
-    x, y = design.matrix, np.eye(design.n_classes)[design.labels]
+    x, y = _matrix(design), np.eye(len(theta))[design.targets]
     probability = softmax(x @ theta.T, axis=1)
     hessian = _plain_hessian(x, probability)
     wrong = whole = 0.0

@@ -19,17 +19,16 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from leanset.pipeline.formulations import PaperFormulation
-from leanset.pipeline.ground import Ground
 
-from benchmarks._data import ground_of, load_examples, prune
+from benchmarks._data import load_examples, planned, prune
 from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
 from benchmarks._show import markdown
 from leanset._arrays import Mask, mask_of
 from leanset._threads import working_threads
-from leanset.certify import newton_step, paired_gap, refit
+from leanset.certify import paired_gap
 from leanset.data import Examples
-from leanset.influence import influence_of_sum
+from leanset.head import newton_step, refit
+from leanset.select import Task, strategy_named
 
 FRACTIONS = (0.4, 0.7)
 EPSILON = 0.5
@@ -41,8 +40,8 @@ PAPERS, OURS, OURS_UNBALANCED, RANDOM = "paper", "newton", "newton, no class bal
 def run(request: Request) -> Findings:
     examples = load_examples(request)
     with working_threads(None):
-        ground = ground_of(examples, FRACTIONS[0], seed=SEED)
-        rows = [row for fraction in FRACTIONS for row in _size_rows(examples, ground, fraction)]
+        _, task = planned(examples, FRACTIONS[0], seed=SEED)
+        rows = [row for fraction in FRACTIONS for row in _size_rows(examples, task, fraction)]
     rows += [_bound_row(examples, formulation) for formulation in (PAPERS, OURS)]
     return Findings(rows, [SEED], _claims(rows), {"paper.md": _report(rows).encode()})
 
@@ -62,7 +61,7 @@ def _claims(rows: list[Row]) -> list[Claim]:
     return claims
 
 
-def _size_rows(examples: Examples, ground: Ground, fraction: float) -> Iterator[Row]:
+def _size_rows(examples: Examples, task: Task, fraction: float) -> Iterator[Row]:
     for rule, options in (
         (PAPERS, {"formulation": "paper"}),
         (OURS, {}),
@@ -71,9 +70,9 @@ def _size_rows(examples: Examples, ground: Ground, fraction: float) -> Iterator[
         began = time.perf_counter()
         result = prune(examples, fraction=fraction, seed=SEED, **options)
         seconds = time.perf_counter() - began
-        yield _row(fraction, rule, _judged(ground, mask_of(result.removed, len(examples)))) | {"seconds": seconds}
-    for rule, masks in _baselines(ground, round(fraction * len(examples))).items():
-        judged = [_judged(ground, mask) for mask in masks]
+        yield _row(fraction, rule, _judged(task, mask_of(result.removed, len(examples)))) | {"seconds": seconds}
+    for rule, masks in _baselines(task, round(fraction * len(examples))).items():
+        judged = [_judged(task, mask) for mask in masks]
         yield _row(fraction, rule, {key: float(np.mean([each[key] for each in judged])) for key in judged[0]})
 
 
@@ -81,13 +80,13 @@ def _row(fraction: float, rule: str, judged: dict[str, float]) -> Row:
     return {"part": "problem (b): the size is given", "fraction": fraction, "rule": rule, **judged}
 
 
-def _baselines(ground: Ground, count: int) -> dict[str, list[Mask]]:
+def _baselines(task: Task, count: int) -> dict[str, list[Mask]]:
     rng = np.random.default_rng(SEED)
-    difficulty = np.linalg.norm(ground.state.errors, axis=1)
+    difficulty = np.linalg.norm(task.head.residual, axis=1)
     return {
-        RANDOM: [ground.constraints.random_removal(count, rng) for _ in range(DRAWS)],
+        RANDOM: [task.constraints.random_removal(count, rng) for _ in range(DRAWS)],
         "EL2N, easiest removed": [_smallest(difficulty, count)],
-        "influence norm, smallest removed": [_smallest(PaperFormulation(ground).norms, count)],
+        "influence norm, smallest removed": [_smallest(strategy_named(PAPERS, None).begin(task).norms, count)],
     }
 
 
@@ -95,16 +94,17 @@ def _smallest(scores: np.ndarray, count: int) -> Mask:
     return mask_of(np.argsort(scores, kind="stable")[:count], len(scores))
 
 
-def _judged(ground: Ground, removed: Mask) -> dict[str, float]:
-    rows, state = np.flatnonzero(removed), ground.state
-    after = refit(state, removed, ground.precondition)
-    assert ground.validation is not None
+def _judged(task: Task, removed: Mask) -> dict[str, float]:
+    gone, kept = removed.astype(np.float64), (~removed).astype(np.float64)
+    head, inverses = task.head, task.inverses
+    after = refit(head, kept, inverses.precondition)
+    assert task.validation is not None
     return {
-        "paper_predicts": _length(influence_of_sum(state, rows, ground.for_sums, centred=False).solution),
-        "centred_predicts": _length(influence_of_sum(state, rows, ground.for_sums, centred=True).solution),
-        "newton_change": _length(newton_step(state, removed, ground.precondition).solution),
+        "paper_predicts": _length(inverses.influence_of_sum(head, gone, centred=False).solution),
+        "centred_predicts": _length(inverses.influence_of_sum(head, gone, centred=True).solution),
+        "newton_change": _length(newton_step(head, kept, inverses.precondition).solution),
         "refit_change": after.change,
-        "loss_gap": paired_gap(ground.validation, ground.theta, after.theta).mean,
+        "loss_gap": paired_gap(task.validation, head.theta, after.theta).mean,
     }
 
 

@@ -16,19 +16,18 @@ Three seeds each; a claim speaks of the worst seed.
 """
 
 import time
+from dataclasses import replace
 
 import numpy as np
-from leanset.pipeline.formulations import NewtonFormulation
-from leanset.pipeline.ground import Ground
 
-from benchmarks._data import exchange_problem, ground_of, load_examples, prune
+from benchmarks._data import load_examples, planned, prune
 from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
 from leanset import AdaptiveAnnealing, SimulatedAnnealing
 from leanset._arrays import Mask
 from leanset._threads import working_threads
 from leanset.data import Examples
-from leanset.influence import influence_of_sum
-from leanset.problem import PruneProblem
+from leanset.problem import BestSetProblem
+from leanset.select import Task
 from leanset.solve import Solver, solve
 
 SEEDS = (0, 1, 2)
@@ -63,59 +62,60 @@ def _least(rows: list[Row]) -> float:
 
 
 def _norm_rows(examples: Examples, seeds: tuple[int, ...], seconds: float) -> list[Row]:
-    rows, known = [], None
+    rows = []
+    plan, fitted = planned(examples, NORM_FRACTION, seed=seeds[0])
+    count = plan.budget.size(len(examples))
     for seed in seeds:
-        ground = ground_of(examples, NORM_FRACTION, seed=seed, known=known)
-        known = ground.fit
-        random = float(np.mean(_random_norms(ground, seed)))
-        formulation = NewtonFormulation(ground)
-        start = formulation.start(ground.settings.budget.size(len(examples)))
+        task = replace(fitted, seed=seed)  # neither the head nor the constraints depend on the seed
+        random = float(np.mean(_random_norms(task, count)))
+        search = plan.strategy.begin(task)
+        start = search.start(count)
+        total = search.influence.total(start.astype(np.float64))
         contests = (
-            (OURS, AdaptiveAnnealing(seconds=seconds), formulation.movable),
-            (PAPERS, SimulatedAnnealing(seconds=seconds), formulation.movable),
-            (f"{PAPERS}, all rows", SimulatedAnnealing(seconds=seconds), ground.constraints.free),
+            (OURS, AdaptiveAnnealing(seconds=seconds), search.movable),
+            (PAPERS, SimulatedAnnealing(seconds=seconds), search.movable),
+            (f"{PAPERS}, all rows", SimulatedAnnealing(seconds=seconds), task.constraints.free),
         )
         for name, solver, movable in contests:
-            problem = exchange_problem(formulation, formulation.influence, start, movable)
-            rows.append(_contest(ground, problem, name, solver, movable, start, random, seed))
+            problem = search.problem(search.influence, movable, start, total)
+            rows.append(_contest(task, problem, name, solver, movable, start, random))
     return rows
 
 
-def _random_norms(ground: Ground, seed: int) -> list[float]:
-    rng, count = np.random.default_rng(seed), ground.settings.budget.size(len(ground.examples))
-    return [_norm(ground, ground.constraints.random_removal(count, rng)) for _ in range(NORM_DRAWS)]
+def _random_norms(task: Task, count: int) -> list[float]:
+    rng = np.random.default_rng(task.seed)
+    return [_norm(task, task.constraints.random_removal(count, rng)) for _ in range(NORM_DRAWS)]
 
 
-def _norm(ground: Ground, removed: Mask) -> float:
-    return float(np.linalg.norm(influence_of_sum(ground.state, np.flatnonzero(removed), ground.for_sums).solution))
+def _norm(task: Task, removed: Mask) -> float:
+    return float(np.linalg.norm(task.inverses.influence_of_sum(task.head, removed.astype(np.float64)).solution))
 
 
 def _contest(
-    ground: Ground,
-    problem: PruneProblem,
+    task: Task,
+    problem: BestSetProblem,
     name: str,
     solver: Solver,
     movable: np.ndarray,
     start: Mask,
     random: float,
-    seed: int,
 ) -> Row:
     solve(problem, SimulatedAnnealing(proposals=1000))  # compiles
     began = time.perf_counter()
-    selection = solve(problem, solver, seed=seed)
+    found = solve(problem, solver, seed=task.seed)
     seconds = time.perf_counter() - began
     removed = start.copy()
-    removed[movable] = selection.removed
-    norm = _norm(ground, removed)
+    removed[movable] = found.removed
+    norm = _norm(task, removed)
     return {
         "part": "norm",
         "solver": name,
         "movable": len(movable),
-        "seed": seed,
+        "seed": task.seed,
         "norm": norm,
         "random_mean": random,
         "times_below_random": random / norm,
-        "proposals": selection.proposals,
+        "proposals": found.proposals,
         "seconds": seconds,
     }
 

@@ -13,7 +13,7 @@ from benchmarks._record import Findings, Request, Row, at_most
 from leanset._rng import stream
 from leanset._threads import working_threads
 from leanset.data import Dynamics
-from leanset.head.softmax import error_rows
+from leanset.head import Softmax
 from leanset.scores import METHODS, Evidence, Method, method_named
 
 CLASSES, FRACTION, SEED = 10, 0.4, 0
@@ -50,7 +50,7 @@ def _evidence(rows: int, columns: int) -> Evidence:
     return Evidence(
         groups=groups,
         features=rng.normal(size=(rows, columns)).astype(np.float32),
-        errors=error_rows(probability, groups),
+        errors=Softmax(CLASSES).residual(probability, groups),
         dynamics=tuple(_dynamics(rng, rows) for _ in range(RUNS)),
         gradient_norm=rng.random(rows),
         influence_norm=rng.random(rows),
