@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+RSS_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes in one unit of ru_maxrss
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def _main() -> None:
     began = time.perf_counter()
     ended = subprocess.run(sys.argv[1:], capture_output=True, text=True)
     seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * _RSS_UNIT
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * RSS_UNIT
     answer = {"status": ended.returncode, "seconds": seconds, "peak_bytes": peak}
     print(json.dumps(answer | {"output": ended.stdout, "errors": ended.stderr}))
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from leanset.report.machine import load, machine
+from leanset.report.machine import load, machine  # not by the door: older versions, too, have it here
 
 Row = dict[str, Any]  # plain values; the optional key "part" says which table of the benchmark a row belongs to
 
