@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format bench clean
+.PHONY: demo test check format api bench clean
 
 demo: $(STAMP)
 	$(BIN)/leanset demo --out runs/demo --overwrite
@@ -20,6 +20,9 @@ check: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+api: $(STAMP)
+	$(BIN)/python docs/make_api.py
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
