@@ -1,7 +1,7 @@
 """What a head is asked to say of each example: one class, a set of labels, or numbers.
 
 Every kind also sorts the examples into groups. Balance is kept over groups: a class; the rarest label an example has; a
-tenth of the range of a number. So "proportional" means what people expect for each kind of target.
+tenth of the examples, sorted by their number. So "proportional" means what people expect for each kind of target.
 """
 
 import abc
@@ -184,7 +184,7 @@ class Numbers(Targets):
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Which part of the range, from low to high."""
+        """Which part of the sorted examples, from low to high numbers."""
         return tuple(f"part {k + 1} of {self._bins}" for k in range(self._bins))
 
     @property

@@ -35,7 +35,8 @@ def verify(
     Parameters
     ----------
     path : the run folder
-    features, labels, validation : the data that the run was made from, in any form that `prune` takes
+    features, labels, validation : the arrays that the run was made from; or, in place of all three, a network's statistics, or
+        what `leanset.data.open_source` read
 
     Returns
     -------
