@@ -184,5 +184,5 @@ def test_a_network_has_classes():
     rng = np.random.default_rng(0)
     labels = np.arange(60) % 2
     stats = leanset.head.HeadStatistics(features=rng.normal(size=(60, 3)), labels=labels, classes=("a", "b"))
-    with pytest.raises(InputError, match=r"`loss='squared'` is for other targets: these data have classes"):
+    with pytest.raises(InputError, match=r"`loss='squared'` needs other targets: these data have classes"):
         leanset.prune(stats, loss="squared", fraction=0.4)

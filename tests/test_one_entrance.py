@@ -75,10 +75,10 @@ def test_the_estimate_takes_what_prune_takes(toy, toy_npz):
     [
         ({}, "images need a network: give `model`"),
         ({"model": "resnet19"}, "`model='resnet19'` is unknown"),
-        ({"model": "lenet", "stem": "large"}, "`stem='large'`: has no meaning for lenet"),
+        ({"model": "lenet", "stem": "large"}, "`stem='large'` does not apply to lenet"),
         ({"model": "lenet", "mean": (0.5,)}, "give both `mean` and `std`"),
-        ({"model": "lenet", "retrain": True}, "`retrain=True`: has no meaning for a run without `out`"),
-        ({"model": "lenet", "image_size": 8}, "`image_size=8`: has no meaning for data in memory"),
+        ({"model": "lenet", "retrain": True}, "`retrain=True` does not apply to a run without `out`"),
+        ({"model": "lenet", "image_size": 8}, "`image_size=8` does not apply to data in memory"),
         ({"model": "lenet", "method": "el3n"}, "`method='el3n'` is unknown"),
         ({"model": "lenet", "pinned": [999]}, "`pinned` has 1 rows outside"),
     ],
@@ -92,15 +92,15 @@ def test_what_is_wrong_with_images_is_said_before_training(monkeypatch, options,
 def test_options_of_a_network_have_no_meaning_for_features(toy, toy_npz):
     for data in ((toy[0], toy[1]), (str(toy_npz),)):
         with pytest.raises(
-            InputError, match="`epochs=3`: has no meaning for features, which are pruned without a network"
+            InputError, match="`epochs=3` does not apply to features, which are pruned without a network"
         ):
             leanset.prune(*data, fraction=0.4, epochs=3)
 
 
 def test_data_that_bring_their_labels_take_no_others(toy, toy_npz):
-    with pytest.raises(InputError, match="brings its own labels"):
+    with pytest.raises(InputError, match="contains its own labels"):
         leanset.prune(str(toy_npz), toy[1], fraction=0.4)
-    with pytest.raises(InputError, match="`Images` brings its own labels"):
+    with pytest.raises(InputError, match="`Images` contains its own labels"):
         leanset.prune(striped_images(), validation=toy[2], fraction=0.4)
     with pytest.raises(InputError, match="`labels` are missing"):
         leanset.prune(toy[0], fraction=0.4)
@@ -125,5 +125,5 @@ def test_an_unreadable_image_is_a_warning_in_python(tmp_path):
 
 def test_images_have_classes_only():
     images = Images(np.zeros((4, 3, 12, 12), np.uint8), np.array([0, 1, 0, 1]), ("a", "b"))
-    with pytest.raises(InputError, match="`loss='squared'` is for other targets"):
+    with pytest.raises(InputError, match="`loss='squared'` needs other targets"):
         leanset.prune(images, fraction=0.5, loss="squared", **QUICK)

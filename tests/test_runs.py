@@ -83,7 +83,7 @@ def test_an_interrupted_run_resumes_where_it_stopped(toy, tmp_path, monkeypatch)
 )
 def test_changed_settings_are_noticed(toy, run, change, named):
     options = {"fraction": 0.4, "validation": toy[2], "l2": 1e-2} | change
-    with pytest.raises(RunFolderError, match=f"holds a run with other {named}.*overwrite"):
+    with pytest.raises(RunFolderError, match=f"contains a run with different {named}.*overwrite"):
         leanset.prune(*toy[:2], out=run[1], **options)
 
 
@@ -91,7 +91,7 @@ def test_changed_data_is_noticed_and_can_be_overwritten(toy, run):
     features = toy[0].copy()
     features[7, 2] += 1e-6
     options = {"fraction": 0.4, "validation": toy[2], "l2": 1e-2, "out": run[1]}
-    with pytest.raises(RunFolderError, match="holds a run with other data"):
+    with pytest.raises(RunFolderError, match="contains a run with different data"):
         leanset.prune(features, toy[1], **options)
     again = leanset.prune(features, toy[1], overwrite=True, **options)
     assert again.certificate.data_fingerprint != run[0].certificate.data_fingerprint
@@ -100,7 +100,7 @@ def test_changed_data_is_noticed_and_can_be_overwritten(toy, run):
 def test_a_folder_in_other_use_is_left_alone(toy, tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
     for overwrite in (False, True):
-        with pytest.raises(RunFolderError, match="is in use for something that is not a leanset run"):
+        with pytest.raises(RunFolderError, match="contains something that is not a leanset run"):
             leanset.prune(*toy[:2], fraction=0.4, out=tmp_path, overwrite=overwrite)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
     with pytest.raises(RunFolderError, match="is a file"):
@@ -166,7 +166,7 @@ def test_a_write_replaces_a_file_at_once(tmp_path, monkeypatch):
 def test_missing_and_damaged_files_are_named(run):
     _, out = run
     (out / "kept.txt").write_text("1\ntwo\n")
-    with pytest.raises(RunFolderError, match=r"kept\.txt: must hold one row number a line"):
+    with pytest.raises(RunFolderError, match=r"kept\.txt: must contain one row number per line"):
         leanset.load(out)
     (out / "kept.txt").unlink()
     with pytest.raises(RunFolderError, match=r"kept\.txt: cannot read: No such file"):

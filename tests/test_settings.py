@@ -147,7 +147,7 @@ def test_effort_reaches_the_solver_whichever_it_is(toy):
     assert planned(proposals=9, formulation="paper").strategy.solver == leanset.SimulatedAnnealing(proposals=9)
     given = leanset.AdaptiveAnnealing(chains=5)
     assert planned(solver=given, proposals=9).strategy.solver == leanset.AdaptiveAnnealing(chains=5, proposals=9)
-    with pytest.raises(InputError, match=r"`seconds=3.0` has no meaning for `solver=Exhaustive"):
+    with pytest.raises(InputError, match=r"`seconds=3.0` does not apply to `solver=Exhaustive"):
         planned(solver=leanset.Exhaustive(), seconds=3.0)
     assert planned(method="el2n", remove="high").strategy.chooser.remove == "high"
     with pytest.raises(InputError, match="`remove='high'`: leanset has no scale"):

@@ -1,4 +1,4 @@
-"""Find the training examples that can go, how many, and what it will cost."""
+"""Find which training examples can be removed, how many, and what that costs."""
 
 from leanset._errors import (
     DivergenceError,

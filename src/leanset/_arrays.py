@@ -20,7 +20,7 @@ def mask_of(rows: AnyArray, size: int) -> Mask:
 
 
 def places_among(known: Rows, rows: Rows) -> Rows:
-    """Return where row numbers stand in an ascending list of known ones, -1 for those that are not in it.
+    """Return the positions of row numbers in an ascending list of known ones, -1 for those not in it.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def places_among(known: Rows, rows: Rows) -> Rows:
 
 
 def rounded_shares(shares: Vector, count: int) -> Rows:
-    """Round shares that sum to `count` to whole numbers that do; what is left over goes to the largest remainders.
+    """Round shares to whole numbers with the same sum, `count`; the largest remainders are rounded up.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def rounded_shares(shares: Vector, count: int) -> Rows:
     array([1, 1, 1])
     """
     whole = np.floor(shares + 1e-9).astype(np.int64)
-    remainders = np.round(shares - whole, 9)  # equal ones stay equal, so that ties go to the first
+    remainders = np.round(shares - whole, 9)  # keeps equal remainders equal, so that the first wins a tie
     largest = np.argsort(-remainders, kind="stable")[: count - int(whole.sum())]
     whole[largest] += 1
     return whole
@@ -62,7 +62,7 @@ def rank_within(groups: Rows) -> Rows:
 
 
 def quantile_bins(values: Vector, groups: Rows, bins: int) -> Rows:
-    """Cut each group into bins of nearly equal size by value, and number all of them from 0.
+    """Split each group by value into bins of nearly equal size, and number all bins from 0.
 
     Examples
     --------

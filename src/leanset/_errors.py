@@ -6,15 +6,15 @@ class LeansetError(Exception):
 
 
 class InputError(LeansetError, ValueError):
-    """An argument or a data file is not what leanset can work with."""
+    """leanset cannot work with an argument or a data file."""
 
 
 class RunFolderError(LeansetError, OSError):
-    """A run folder cannot be read or written, or holds something else."""
+    """A run folder cannot be read or written, or contains something else."""
 
 
 class DivergenceError(LeansetError, ArithmeticError):
-    """An iteration left the finite numbers; the message says which setting to change."""
+    """A computation failed numerically; the message says which setting to change."""
 
 
 class MissingExtraError(LeansetError, ImportError):
@@ -22,12 +22,12 @@ class MissingExtraError(LeansetError, ImportError):
 
 
 def missing_extra(feature: str, extra: str) -> MissingExtraError:
-    """Build the error for a feature whose optional dependency is absent."""
+    """Return the error for a feature whose optional dependency is missing."""
     return MissingExtraError(f'{feature} needs the `{extra}` extra: pip install "leanset[{extra}]"')
 
 
 class LeansetWarning(UserWarning):
-    """Something that a user should know but that does not stop the work."""
+    """Something the user should know that does not stop the run."""
 
 
 def warn(message: str) -> None:

@@ -11,12 +11,12 @@ Operator = Callable[[Matrix], Matrix]
 
 @dataclass(frozen=True)
 class LinearSolution:
-    """Solutions of H x = b for several right-hand sides, with what they are worth.
+    """Solutions of H x = b for several right-hand sides, with their residuals.
 
     Attributes
     ----------
     solution : same shape as the right-hand sides, first axis = right-hand side
-    residual : (k,) relative residuals ‖H x − b‖ / ‖b‖, measured with one more product, not carried along
+    residual : (k,) relative residuals ‖H x − b‖ / ‖b‖, computed from x with one more product, not updated by recursion
     iterations : steps taken (0 for a direct method)
     """
 
@@ -41,8 +41,8 @@ def conjugate_gradients(
 ) -> LinearSolution:
     """Solve H x = b for a stack of right-hand sides, each with its own step lengths.
 
-    A right-hand side that has reached the tolerance is frozen: carrying on past convergence divides rounding noise by
-    rounding noise, which is how conjugate gradients elsewhere turn into NaN.
+    A right-hand side that has reached the tolerance is frozen: iterating further would divide rounding noise by
+    rounding noise and end in NaN.
     """
     x, r = np.zeros_like(rhs), rhs.copy()
     goal = tolerance * _norms(rhs)
@@ -57,8 +57,8 @@ def conjugate_gradients(
         curvature = _dots(d, hd)
         if not np.isfinite(curvature).all() or (curvature[active] <= 0).any():
             raise DivergenceError(
-                "Conjugate gradients met a direction of non-positive curvature: the Hessian is not positive definite in "
-                "this precision. Raise `l2`."
+                "Conjugate gradients found a direction of non-positive curvature: the Hessian is not positive definite in "
+                "float64. Raise `l2`."
             )
         step = np.where(active, rz / np.where(curvature > 0, curvature, 1.0), 0.0)
         x += _scaled(step, d)

@@ -1,7 +1,7 @@
 """An option is one line: a field of a settings class, annotated with its help, its panel and its rule.
 
-From that line come the argument of the Python function with its documentation, the option of the command line with its
-help and checks, the entry in `settings.json` and the row on the API page.
+That line defines the argument of the Python function and its documentation, the command-line option with its help and
+checks, the entry in `settings.json` and the row on the API page.
 """
 
 import functools
@@ -24,16 +24,16 @@ _known: "dict[type[Any], dict[str, Option]]" = {}
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option besides its name, type and default.
+    """The properties of an option besides its name, type and default.
 
     Attributes
     ----------
-    help : one sentence, for documentation and command line alike
-    panel : heading that it stands under; that of its class if empty
-    rule : what a value must be; None is allowed where it is the default and means "not given"
-    read : how the command line's text becomes a value; by the type if None
-    on_command_line : False for what only Python can pass
-    decides : whether the answer depends on it, so that it is part of a run's identity; as its class says if None
+    help : one sentence, for both the documentation and the command line
+    panel : heading it is listed under; its class's panel if empty
+    rule : checks a value; None is always valid if it is the default, and means "not given"
+    read : converts the command line's text to a value; None converts by the type
+    on_command_line : False for options that only Python can pass
+    decides : whether the answer depends on it, which makes it part of a run's identity; its class's value if None
     """
 
     help: str
@@ -46,7 +46,7 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """Base of settings classes: every field's rule is checked when an instance is made."""
+    """Base of settings classes: every field's rule is checked when an instance is created."""
 
     panel: ClassVar[str] = ""
     decides: ClassVar[bool] = True
@@ -84,12 +84,12 @@ def _option(hint: Any, home: type[Checked]) -> Option:
 
 
 def _home(kind: type[Any], name: str) -> type[Checked]:
-    """Return the class of a family in which an option is defined."""
+    """Return the base class that defines an option."""
     return next(base for base in kind.__mro__ if name in inspect.get_annotations(base))
 
 
 def value_type(kind: type[Any], name: str) -> Any:
-    """Return the type of an option without its `Option` and without None."""
+    """Return the type of an option, without the `Option` annotation and without None."""
     hint = get_args(get_type_hints(kind, include_extras=True)[name])[0]
     parts = [part for part in get_args(hint) if part is not type(None)]
     return parts[0] if len(parts) == 1 else (hint if not parts else typing.Union[tuple(parts)])  # noqa: UP007
@@ -101,7 +101,7 @@ def default_of(item: "Field[Any]") -> Any:
 
 
 class OnData(Protocol[Given, Answer_co]):
-    """A function of data and of options, each of which is a keyword of its own."""
+    """A function of data that takes each option as a keyword."""
 
     def __call__(
         self,
@@ -111,7 +111,7 @@ class OnData(Protocol[Given, Answer_co]):
         *args: Given.args,
         **kwargs: Given.kwargs,
     ) -> Answer_co:
-        """Call it with options, or with a settings object in their place."""
+        """Call it with options, or with a settings object instead."""
 
 
 def with_options(
@@ -119,8 +119,8 @@ def with_options(
 ) -> Callable[[Callable[[Any, Any, Settings], Answer]], OnData[Given, Answer]]:
     """Give a function of (features, labels, settings) the fields of a settings class as keyword arguments.
 
-    Type checkers see the keywords through the parameters of `kind`; editors and `help()` see them in the signature; the
-    line `{options}` in the docstring becomes their documentation.
+    Type checkers see the keywords through the parameters of `kind`; editors and `help()` see them in the signature. The
+    line `{options}` in the docstring is replaced by their documentation.
     """
     known = typing.cast(type[Any], kind)
 
@@ -139,7 +139,7 @@ def with_options(
 
 
 def settings_from(kind: type[Any], settings: Any, options: dict[str, Any]) -> Any:
-    """Return the settings object that was given, or one made of options."""
+    """Return the given settings object, or a new one built from options."""
     unknown = [name for name in options if name not in options_of(kind)]
     if unknown:
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}; the options are {', '.join(options_of(kind))}.")

@@ -7,12 +7,12 @@ from typing import Protocol
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-Advance = Callable[[float], None]  # called with the share of the stage that is done, from 0 to 1
+Advance = Callable[[float], None]  # called with the completed share of the stage, from 0 to 1
 Stage = contextlib.AbstractContextManager[Advance]
 
 
 class Reporter(Protocol):
-    """Shows how far the work is."""
+    """Shows the progress of a run."""
 
     def stage(self, title: str, *, units: float = 1.0, unit: str = "") -> Stage:
         """Start a stage of `units` (images, steps, ...); `unit` is their name.

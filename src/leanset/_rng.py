@@ -4,7 +4,7 @@ import numpy as np
 
 
 def stream(seed: int, *purpose: str | int) -> np.random.Generator:
-    """Return a generator that depends on the seed and on what it is for, and on nothing else.
+    """Return a random generator that depends only on the seed and its purpose.
 
     Examples
     --------

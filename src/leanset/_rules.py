@@ -1,4 +1,4 @@
-"""Rules for the values of options: each returns what a value must be, or None if it is so."""
+"""Rules for option values: each returns what a value must be, or None if the value is valid."""
 
 import math
 from collections.abc import Callable
@@ -16,12 +16,12 @@ def is_number(value: Any) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number by type."""
+    """Return whether a value has an integer type."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def a_share(value: Any) -> str | None:
-    """Rule: a number between 0 and 1, both left out."""
+    """Rule: a number between 0 and 1, both excluded."""
     if not is_number(value):
         return "be a finite number"
     return None if 0 < value < 1 else "lie in (0, 1)"
@@ -39,7 +39,7 @@ def positive(reason: str = "") -> Rule:
 
 
 def at_least(least: int, reason: str = "") -> Rule:
-    """Rule: a whole number that is not too small."""
+    """Rule: a whole number of at least `least`."""
 
     def rule(value: Any) -> str | None:
         if not is_whole(value):
@@ -50,26 +50,26 @@ def at_least(least: int, reason: str = "") -> Rule:
 
 
 def a_seed(value: Any) -> str | None:
-    """Rule: a whole number from 0 on."""
+    """Rule: a whole number of at least 0."""
     return None if is_whole(value) and value >= 0 else "be a whole number of at least 0"
 
 
 def a_count(value: Any) -> str | None:
-    """Rule: a whole number from 1 on, of any type."""
+    """Rule: a whole number of at least 1, of any numeric type."""
     if not is_number(value):
         return "be a finite number"
     return None if value == int(value) and value >= 1 else "be a whole number of at least 1"
 
 
 def one_of(*choices: str) -> Rule:
-    """Rule: one of some words."""
+    """Rule: one of the given words."""
     words = [repr(choice) for choice in choices]
     listed = f"{', '.join(words[:-1])} or {words[-1]}"
     return lambda value: None if isinstance(value, str) and value in choices else f"be {listed}"
 
 
 def an_instance(kind: type[Any], example: str) -> Rule:
-    """Rule: an object of some kind."""
+    """Rule: an instance of a class."""
     return lambda value: None if isinstance(value, kind) else f"be an instance such as `{example}`, or None"
 
 

@@ -1,8 +1,8 @@
 """Parallel work whose result does not depend on the number of threads.
 
-Linear algebra runs on one core at a time (`single_threaded_blas`) over row chunks whose boundaries depend on the
-problem only; a pool of threads works through the chunks, and sums are taken in chunk order. So the last bit is the
-same on one core and on sixty-four, which an annealing run needs: one flipped bit sends it down another path.
+BLAS uses one thread per call (see `working_threads`). A pool of threads processes chunks of rows whose boundaries
+depend only on the problem, and sums are taken in chunk order. So results are identical to the last bit on one core and
+on sixty-four. Annealing needs this: one flipped bit sends it down another path.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ _threads: contextvars.ContextVar[int | None] = contextvars.ContextVar("leanset_t
 
 
 def available_threads() -> int:
-    """Return the number of worker threads: as set by `working_threads`, else the cores this process may use."""
+    """Return the number of worker threads: as set by `thread_count`, else the number of cores this process may use."""
     chosen = _threads.get()
     if chosen is not None:
         return chosen
@@ -51,7 +51,7 @@ def working_threads(threads: int | None) -> Iterator[None]:
 
 
 def row_chunks(rows: int, width: int) -> list[slice]:
-    """Cut `rows` rows into slices so that one chunk of `width` columns is a moderate temporary."""
+    """Split `rows` rows into slices such that a chunk with `width` columns needs a moderate amount of memory."""
     step = max(64, min(8192, _CHUNK_ENTRIES // max(width, 1)))
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
@@ -63,7 +63,7 @@ def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[R
         yield from map(work, chunks)
         return
     with ThreadPoolExecutor(workers) as pool:
-        # A window keeps finished partial sums from piling up in memory when the consumer is slower.
+        # A limited window keeps finished parts from piling up in memory when the consumer is slower.
         waiting = [pool.submit(work, chunk) for chunk in chunks[: 2 * workers]]
         for nth in range(len(chunks)):
             yield waiting[nth].result()

@@ -1,7 +1,7 @@
-"""What a run would cost, from shapes alone and one short measurement of this machine.
+"""Estimate what a run would cost, from shapes alone and a short measurement of this machine.
 
-Counts the floating-point work of each stage and divides by the speed of a small matrix product; good to a factor of
-about two, which is what one needs to know before starting.
+The estimate counts the floating-point operations of each stage and divides by the measured speed of a small matrix
+product. It is accurate to a factor of about two.
 """
 
 import time
@@ -22,13 +22,13 @@ from leanset.select import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, expected_ev
 from leanset.settings import Settings
 
 _EFFICIENCY = 0.35  # of a large matrix product; measured on whole runs, where products are thin and memory-bound
-_INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and the temporaries of the row chunks
+_INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and temporary arrays of the row chunks
 _CG_STEPS = 25  # Hessian products of a refit or a Newton step with the full Hessian as preconditioner
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds by stage and peak memory in bytes of a run that has not been started."""
+    """Estimated seconds per stage and peak memory in bytes of a run."""
 
     stages: tuple[tuple[str, float], ...]
     memory: int
@@ -47,7 +47,7 @@ class Estimate:
 def estimate(
     features: "str | ArrayLike | Images | HeadStatistics", labels: ArrayLike | None, settings: Settings
 ) -> Estimate:
-    """Say what `leanset.prune` would cost with the same arguments, and compute nothing.
+    """Estimate what `leanset.prune` would cost with the same arguments, without running it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def estimate(
 
 
 def estimate_plan(plan: Plan, outline: Outline) -> Estimate:
-    """Estimate a run whose head statistics are there."""
+    """Estimate a run whose head statistics are available."""
     with working_threads(plan.settings.threads):
         return _estimated(plan, _shape(plan, outline))
 
@@ -121,7 +121,7 @@ def _shape(plan: Plan, outline: Outline) -> _Shape:
 
 def _estimated(plan: Plan, shape: _Shape) -> Estimate:
     rate = _EFFICIENCY * _product_speed() * available_threads()
-    moves = 1e-7 + 4.5e-10 * shape.coordinates  # seconds for one exchange; the row's length decides
+    moves = 1e-7 + 4.5e-10 * shape.coordinates  # seconds for one exchange; depends on the length of a row
     measuring = 2 * _CG_STEPS * shape.product / rate
 
     def search(effort: float, rounds: int) -> float:

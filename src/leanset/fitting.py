@@ -12,7 +12,7 @@ from leanset.select import Task
 def fitted_task(
     inputs: Inputs, plan: Plan, folder: RunFolder | None, reporter: Reporter
 ) -> tuple[Task, HeadFit, float | None]:
-    """Fit the head of all examples, unless an earlier run did, and make its inverses ready."""
+    """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
     with reporter.stage("Fitting the head"):
         design, validation, scaling = design_of(inputs.examples, plan.loss, standardize=plan.standardize)
         start = None if inputs.start is None else scaling.head_from_raw(inputs.start)

@@ -23,15 +23,15 @@ Source = Images | Examples | HeadStatistics
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a run is made from: the examples, where the head starts, and what was recorded of a training.
+    """The inputs of a run: the examples, the start of the head, and the records of a training run.
 
     Attributes
     ----------
     examples : features and targets
-    l2, standardize : of the head's problem, unless the user says otherwise
-    start : (C, d+1) weights of a head for the features as given, or None
-    logits : (n, C) the network's own, or None
-    recorded : features, and what was recorded of a training
+    l2, standardize : defaults for the fit of the head
+    start : (C, d+1) weights of a head for the unscaled features, or None
+    logits : (n, C) outputs of the network, or None
+    recorded : features and the records of a training run
     """
 
     examples: Examples
@@ -42,7 +42,7 @@ class Inputs:
     recorded: Evidence
 
     def outline(self) -> Outline:
-        """Return what a plan must know."""
+        """Return the facts about the data that a plan needs."""
         examples = self.examples
         return Outline(
             targets=examples.targets,
@@ -56,7 +56,7 @@ class Inputs:
         )
 
     def digests(self, needs: Needs) -> dict[str, str | None]:
-        """Return digests of what a run sees besides the examples: the start, and what a strategy needs of a training."""
+        """Return digests of the other inputs: the start, and the training records that a strategy needs."""
         wanted = {name for need in needs for name in ((need,) if isinstance(need, str) else need)}
         arrays = [self.logits] if "errors" in wanted else []
         arrays += [self.recorded.gradient_norm] if "gradient_norm" in wanted else []
@@ -70,7 +70,7 @@ class Inputs:
 
 
 def opened(features: Any, labels: ArrayLike | None, settings: Settings, reporter: Reporter) -> Source:
-    """Return data in the form it has: a source by name is read, arrays are checked."""
+    """Read the source if it is given by name, check arrays, and return other data unchanged."""
     if not isinstance(features, str):
         _refuse("data in memory", settings, ReadingOptions)
         if isinstance(features, Images | HeadStatistics):
@@ -106,28 +106,28 @@ def read_source(
 
 
 def examples_of_run(run: Path, source: str | None, targets: str, reporter: Reporter) -> Examples:
-    """Return the features and targets that a run was made from: those named, or those its network left in its folder."""
+    """Return the features and targets of a run: from `source`, or from the head statistics in its folder."""
     store = run / NETWORK / "head"
     if source is None:
         if not store.is_dir():
-            raise InputError(f"{run}: was not made from images, so name its data with --data.")
+            raise InputError(f"{run}: is not a run on images, so give its data with --data.")
         return HeadStatistics.load(store).examples()
     if source.startswith(STATISTICS):
         return HeadStatistics.load(Path(source.removeprefix(STATISTICS)).expanduser()).examples()
     data = read_source(source, ReadingOptions(), reporter, targets)
     if isinstance(data, Images):
         raise InputError(
-            f"--data {source}: a run on images is checked against the features of its network; leave --data out, or name "
+            f"--data {source}: a run on images is checked against the features of its network; leave --data out, or give "
             f"{STATISTICS}{store}."
         )
     return data
 
 
 def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs:
-    """Bring features and head statistics to one form.
+    """Convert features or head statistics to `Inputs`.
 
-    Plain features are standardised and get leanset's own l2. A network's statistics are taken as the network saw them:
-    raw features, its weight decay as l2, and its head as the start.
+    Plain features are standardised and get leanset's default l2. Head statistics are used as the network saw them: raw
+    features, its weight decay as l2, and its head as the start.
     """
     head, statistics = settings.head, source if isinstance(source, HeadStatistics) else None
     examples = source.examples() if isinstance(source, HeadStatistics) else source
@@ -151,11 +151,11 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
 
 def _check_alone(what: str, labels: ArrayLike | None, settings: Settings) -> None:
     if labels is not None or settings.validation is not None:
-        raise InputError(f"`{what}` brings its own labels and validation data; pass nothing beside it.")
+        raise InputError(f"`{what}` contains its own labels and validation data; do not pass others.")
 
 
 def refuse_network_options(settings: Settings) -> None:
-    """Raise if options of a network were given for data that are pruned without one."""
+    """Raise if network options were given for data that are pruned without a network."""
     _refuse("features, which are pruned without a network", settings, NetworkOptions)
 
 
@@ -163,7 +163,7 @@ def _refuse(what: str, settings: Settings, kind: type[Any]) -> None:
     given = settings.given()
     for name in options_of(kind):
         if name in given:
-            raise InputError(f"`{name}={given[name]!r}`: has no meaning for {what}.")
+            raise InputError(f"`{name}={given[name]!r}` does not apply to {what}.")
 
 
 def _checked_head(head: ArrayLike, shape: tuple[int, int]) -> Matrix:
@@ -173,6 +173,6 @@ def _checked_head(head: ArrayLike, shape: tuple[int, int]) -> Matrix:
         weights = np.empty(0)
     if weights.shape != shape or not np.isfinite(weights).all():
         raise InputError(
-            f"`head=` must be a finite {shape} array, one row a class and the bias as last column; got shape {weights.shape}."
+            f"`head=` must be a finite {shape} array, one row per class, the bias as last column; got shape {weights.shape}."
         )
     return weights

@@ -1,4 +1,4 @@
-"""From the text of a command line to the values of options."""
+"""Convert the text of command-line options to values."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from leanset.runs import rows_in
 
 
 def named(option: str, table: Mapping[str, type[Any]]) -> Callable[[str], Any]:
-    """Return a reader of names: each stands for a class with its default options."""
+    """Return a reader of names, each of which stands for a class with default options."""
 
     def read(name: str) -> Any:
         if name not in table:
@@ -33,7 +33,7 @@ def balance_in(text: str) -> str | int:
 
 
 def numbers_in(text: str, option: str = "") -> tuple[float, ...]:
-    """Read numbers with commas between; `option` is named if they are none.
+    """Read comma-separated numbers; an error names `option`.
 
     Examples
     --------
@@ -43,11 +43,11 @@ def numbers_in(text: str, option: str = "") -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in words_in(text))
     except ValueError:
-        raise InputError(f"{f'--{option} ' if option else ''}{text!r} must be numbers with commas between.") from None
+        raise InputError(f"{f'--{option} ' if option else ''}{text!r} must be comma-separated numbers.") from None
 
 
 def words_in(text: str) -> tuple[str, ...]:
-    """Split a list with commas between.
+    """Split a comma-separated list.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def bytes_in(text: str) -> int:
 
 
 def rows_in_file(option: str) -> Callable[[str], Rows]:
-    """Return a reader of text files with one row number a line."""
+    """Return a reader of text files with one row number per line."""
 
     def read(path: str) -> Rows:
         try:
@@ -82,6 +82,6 @@ def rows_in_file(option: str) -> Callable[[str], Rows]:
         except OSError as error:
             raise InputError(f"`{option}={path}`: cannot be read: {error.strerror}.") from None
         except ValueError:
-            raise InputError(f"`{option}={path}`: must hold one row number a line.") from None
+            raise InputError(f"`{option}={path}`: must contain one row number per line.") from None
 
     return read

@@ -1,4 +1,4 @@
-"""Settings held against the data: every choice made, every check done, before anything is computed."""
+"""Check the settings against the data and make every choice, before anything is computed."""
 
 import json
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -20,7 +20,7 @@ from leanset.solve import Solver
 
 @dataclass(frozen=True)
 class Outline:
-    """What a plan must know of the data; a network that is not trained yet can tell it too.
+    """The facts about the data that a plan needs; they are known even before a network is trained.
 
     Attributes
     ----------
@@ -29,8 +29,8 @@ class Outline:
     rows : (n,) row number of each example in the source
     left_out : whether rows of the source were left out
     held_out : whether there is validation data
-    dynamics : whether the dynamics of a training are known
-    l2, standardize : of the head's problem, unless the user says otherwise
+    dynamics : whether training dynamics are available
+    l2, standardize : defaults for the fit of the head
     """
 
     targets: Targets
@@ -53,7 +53,7 @@ class Plan:
     Attributes
     ----------
     settings : with every default filled in
-    budget, loss, strategy, coverage, constraints : what the settings mean for these data
+    budget, loss, strategy, coverage, constraints : derived from the settings and the data
     """
 
     settings: Settings
@@ -71,11 +71,11 @@ class Plan:
 
     @property
     def standardize(self) -> bool:
-        """Whether features are scaled."""
+        """Whether the features are standardised."""
         return bool(self.settings.standardize)
 
     def identity(self) -> dict[str, Any]:
-        """Return the options that the answer depends on as plain values; equal dicts mean equal plans."""
+        """Return the options that the answer depends on as plain values; equal plans have equal dicts."""
         deciding = [name for name, option in options_of(Settings).items() if option.decides and name not in BUDGETS]
         plain = {name: _described(getattr(self.settings, name)) for name in deciding}
         meant = {"budget": self.budget.to_dict(), "coverage": _described(self.coverage)}
@@ -83,12 +83,12 @@ class Plan:
 
 
 def plan_for(settings: Settings, outline: Outline) -> Plan:
-    """Hold settings against data, and say what is wrong with them."""
+    """Check settings against the data, raise if they do not fit, and return the plan."""
     budget = settings.budget
     budget.check(len(outline))
     loss = LOSSES[settings.loss](len(outline.targets.names))
     if outline.targets.kind != loss.targets:
-        raise InputError(f"`loss={settings.loss!r}` is for other targets: these data have {outline.targets.kind}.")
+        raise InputError(f"`loss={settings.loss!r}` needs other targets: these data have {outline.targets.kind}.")
     coverage = _coverage(settings, outline)
     solver = _solver(settings)
     strategy = strategy_named(
@@ -115,7 +115,7 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
 
 
 def _described(choice: Any) -> Any:
-    """Write a choice with its options, which may be choices themselves, as plain values."""
+    """Return an object and its options, recursively, as plain values."""
     if isinstance(choice, tuple):
         return list(choice)
     if isinstance(choice, np.generic):
@@ -128,7 +128,7 @@ def _described(choice: Any) -> Any:
 
 
 def _solver(settings: Settings) -> Solver | None:
-    """Return the solver with the effort that was asked for; None leaves the choice to the strategy."""
+    """Return the solver with the requested effort; None leaves the choice to the strategy."""
     effort = {name: getattr(settings, name) for name in ("seconds", "proposals")}
     given = {name: value for name, value in effort.items() if value is not None}
     if not given:
@@ -137,21 +137,21 @@ def _solver(settings: Settings) -> Solver | None:
     known = {item.name for item in fields(solver)}  # type: ignore[arg-type]
     for name, value in given.items():
         if name not in known:
-            raise InputError(f"`{name}={value}` has no meaning for `solver={solver!r}`.")
+            raise InputError(f"`{name}={value}` does not apply to `solver={solver!r}`.")
     return replace(solver, **given)  # type: ignore[type-var]
 
 
 def _coverage(settings: Settings, outline: Outline) -> Coverage | None:
-    """Return what to cover: by default the difficulties, where a recorded training tells them."""
+    """Return the coverage; by default, difficulties are covered if training dynamics were recorded."""
     coverage, possible = settings.coverage, covers(settings.formulation, settings.method)
     if isinstance(coverage, str):
         return Coverage() if coverage == "auto" and possible and outline.dynamics else None
     if not possible:
-        raise InputError(f"`coverage={coverage!r}` is part of leanset's own search; leave it out beside other methods.")
+        raise InputError(f"`coverage={coverage!r}` is part of leanset's own search; other methods do not use it.")
     if not outline.dynamics:
         raise InputError(
-            f"`coverage={coverage!r}` needs the dynamics of a training, which tell the difficulty of the examples and were "
-            "not recorded; record one (`leanset.torch.train`), or leave the choice to leanset with coverage='auto'."
+            f"`coverage={coverage!r}` needs training dynamics, which give the difficulty of the examples and were not "
+            "recorded; record them with `leanset.torch.train`, or let leanset decide with coverage='auto'."
         )
     return coverage
 
@@ -162,7 +162,7 @@ def _check_memory(settings: Settings, loss: Loss, width: int) -> None:
     if needed > memory:
         raise InputError(
             f"`inverse={inverse!r}` needs matrices of {size:,} × {size:,} numbers, {needed / 2**20:,.0f} MiB, but "
-            f"`memory={memory}` allows {memory / 2**20:,.0f} MiB; raise it, or leave the choice to leanset with inverse=None."
+            f"`memory={memory}` allows {memory / 2**20:,.0f} MiB; raise it, or let leanset choose with inverse=None."
         )
 
 
@@ -176,7 +176,7 @@ def _balance(balance: str | int | None, strategy: Strategy, targets: Targets) ->
     if isinstance(balance, int | np.integer) and not isinstance(balance, bool) and 1 <= balance <= smallest:
         return int(balance)
     raise InputError(
-        f"`class_balance={balance!r}` must be 'proportional', 'none', or a least number to keep of each class in "
+        f"`class_balance={balance!r}` must be 'proportional', 'none', or the least number to keep of each class, in "
         f"1..{smallest} (the smallest class has {smallest})."
     )
 
@@ -204,7 +204,7 @@ def _pins(pinned: ArrayLike | None, outline: Outline) -> tuple[int, ...]:
 
 
 def _constraints(settings: Settings, budget: Budget, outline: Outline) -> Constraints:
-    """Translate the settings into constraints on the rows, and check that a given size is possible under them."""
+    """Translate the settings into constraints on the rows, and check that they allow the requested size."""
     balance, pins = settings.class_balance, np.array(settings.pinned, dtype=np.int64)
     constraints = Constraints(
         groups=outline.targets.groups,
@@ -214,7 +214,7 @@ def _constraints(settings: Settings, budget: Budget, outline: Outline) -> Constr
         least_kept=balance if isinstance(balance, int) else 1,
     )
     if constraints.most == 0:
-        raise InputError("nothing can be removed: every row is pinned or is among the last of its class.")
+        raise InputError("nothing can be removed: every row is pinned or needed to keep its class.")
     if budget.is_size:
         constraints.check(budget.size(len(outline)))
     return constraints

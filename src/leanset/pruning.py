@@ -1,4 +1,4 @@
-"""The spine: read, plan, fit, select, certify, result. Python, command line and adapters all come in here."""
+"""The main pipeline: read, plan, fit, select, certify. Python, the command line and adapters all call `prune`."""
 
 from typing import Any
 
@@ -27,18 +27,18 @@ from leanset.settings import Settings
 def prune(
     features: "str | ArrayLike | Images | HeadStatistics", labels: ArrayLike | None, settings: Settings
 ) -> PruneResult:
-    """Find the examples whose joint removal changes the head least, and certify what their removal does.
+    """Find the examples whose joint removal changes the head least, and certify the effect.
 
-    Exactly one budget must be given. With `fraction` or `count` the size is fixed and the change is made small; with
-    `epsilon`, `relative_epsilon` or `max_loss_gap` the set is made large while the *measured* quantity stays within.
+    Give exactly one budget. `fraction` and `count` fix the number to remove; the change is then minimised. `epsilon`,
+    `relative_epsilon` and `max_loss_gap` limit a *measured* quantity; the set is then made as large as possible.
 
     Parameters
     ----------
     features : (n, d) array of finite numbers; or a source such as "cifar10:DIR" or "features.npz"; or images, which need a
-        `model`; or the statistics of a network (`leanset.torch.capture`). All but arrays bring their own labels and
-        validation data.
+        `model`; or the head statistics of a network (`leanset.torch.capture`). All but arrays contain their own labels
+        and validation data.
     labels : (n,) integers 0..C-1 or strings; a 0/1 matrix with loss="sigmoid"; numbers with loss="squared"
-    settings : a `leanset.Settings(...)` in place of the options below
+    settings : a `leanset.Settings(...)` instead of the options below
     {options}
 
     Examples
@@ -64,7 +64,7 @@ def prune(
 
 
 def _statistics(images: Images, settings: Settings, reporter: Reporter) -> HeadStatistics:
-    """Show images to a network; whatever is wrong with the settings is said before it is trained."""
+    """Return the head statistics of a network on images; check all settings before training it."""
     from leanset.capture import Network  # needs torch
 
     network = Network.for_images(images, settings)
@@ -73,12 +73,12 @@ def _statistics(images: Images, settings: Settings, reporter: Reporter) -> HeadS
     if settings.out is not None:
         RunFolder(settings.out).check(plan.identity(), overwrite=settings.overwrite, replaced_data=settings.retrain)
     elif settings.retrain:
-        raise InputError("`retrain=True`: has no meaning for a run without `out`.")
+        raise InputError("`retrain=True` does not apply to a run without `out`.")
     return network.statistics(gradients=gradients, out=settings.out, retrain=settings.retrain, reporter=reporter)
 
 
 def _saved(inputs: Inputs, plan: Plan, reporter: Reporter) -> PruneResult:
-    """Take up, run and write a run folder, if there is one."""
+    """Resume, run and save in the run folder, if one was given."""
     out, overwrite = plan.settings.out, plan.settings.overwrite
     identity = plan.identity() | inputs.digests(plan.strategy.needs)
     identity |= {"data_fingerprint": fingerprint(inputs.examples), "leanset_version": __version__}
@@ -93,7 +93,7 @@ def _saved(inputs: Inputs, plan: Plan, reporter: Reporter) -> PruneResult:
         result.write_to(folder)
     except (InputError, DivergenceError):
         if new:
-            folder.discard()  # a call that cannot succeed leaves nothing behind that would block a corrected one
+            folder.discard()  # so that the leftovers of a failed call do not block a corrected one
         raise
     return result
 

@@ -13,18 +13,18 @@ from leanset.select import Frontier
 
 @dataclass(frozen=True)
 class PruneResult:
-    """The answer of a run.
+    """The result of a run.
 
     Attributes
     ----------
-    kept, removed : sorted row numbers of the input; of the source, if unreadable rows were left out
+    kept, removed : sorted row numbers in the input, or in the source if unreadable rows were left out
     certificate : what removing them does to the head
-    frontier : size against certified change; empty if it was not asked for
+    frontier : size against certified change; empty if not requested
     rows : (n,) row number of each example; the arrays below are in this order
-    labels : as people read them: class names, labels with | between, or numbers
-    influence_norm : length of every row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
-    label_probability : what the head of all examples gives each row's own label, exp(−loss)
-    score : the method's score of each example, NaN if it has none
+    labels : the labels as class names
+    influence_norm : length of each row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
+    label_probability : probability of each row's own label under the head fitted on all examples
+    score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
     """
 
@@ -44,8 +44,8 @@ class PruneResult:
 
         Parameters
         ----------
-        path : a new or empty folder, or one that holds this very run
-        overwrite : replace another leanset run that lies there
+        path : a new or empty folder, or one that contains this same run
+        overwrite : replace another leanset run in that folder
         """
         folder = runs.RunFolder(path)
         folder.open(self.settings, overwrite=overwrite)
@@ -72,7 +72,7 @@ class PruneResult:
             from torch.utils.data import Subset
         except ImportError:
             raise missing_extra("A torch subset", "torch") from None
-        whole = len(self.rows) == int(self.rows[-1]) + 1  # else rows were left out, and how many follow is not known
+        whole = len(self.rows) == int(self.rows[-1]) + 1  # else rows were left out, and more may follow the last one
         if len(dataset) <= int(self.rows[-1]) or (whole and len(dataset) != len(self.rows)):
             raise InputError(
                 f"this data set has {len(dataset):,} items, but {len(self.rows):,} rows up to number {int(self.rows[-1]):,} "
@@ -81,7 +81,7 @@ class PruneResult:
         return Subset(dataset, self.kept.tolist())
 
     def write_to(self, folder: runs.RunFolder) -> None:
-        """Write the final files into an opened folder; the certificate last, as the mark of a complete run."""
+        """Write the final files into an opened folder; the certificate comes last and marks a complete run."""
         folder.start_final()
         folder.write_json(runs.SETTINGS, self.settings)
         folder.write_rows(runs.KEPT, self.kept)

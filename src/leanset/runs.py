@@ -1,8 +1,8 @@
-"""The run folder: what files it has, how they are written, and when an earlier result may be used again.
+"""The run folder: its files, how they are written, and when an earlier result can be reused.
 
-Every file is written beside its name and moved into place, so a reader never sees half of one. While a run is under
-way, finished stages lie in `stages/`; they belong to the data and settings that `stages/settings.json` names, and are
-dropped when the final files are complete.
+Every file is written under a temporary name and moved into place, so a reader never sees a partial one. During a run,
+finished stages are kept in `stages/`; they belong to the data and settings in `stages/settings.json`, and are deleted
+when the final files are complete.
 """
 
 import contextlib
@@ -25,20 +25,20 @@ SELECTION = "selection.parquet"
 CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
 FRONTIER = "frontier.csv"
-NETWORK = "network"  # sub-folder of a trained network, which outlives the prunings made from it
+NETWORK = "network"  # sub-folder of the trained network; stays when the run is replaced
 STAGES = "stages"
 _IN_PROGRESS = f"{STAGES}/{SETTINGS}"
 _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
 
 
 class Folder:
-    """Files of known formats in one folder, each written as a whole or not at all."""
+    """Files of known formats in one folder; each is written completely or not at all."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Return whether a file exists."""
         return (self.path / name).is_file()
 
     def write_arrays(self, name: str, **arrays: AnyArray) -> None:
@@ -53,31 +53,31 @@ class Folder:
             return dict(file)
 
     def write_rows(self, name: str, rows: Rows) -> None:
-        """Write row numbers, one a line."""
+        """Write row numbers, one per line."""
         self.write_bytes(name, "".join(f"{row}\n" for row in rows.tolist()).encode())
 
     def read_rows(self, name: str) -> Rows:
-        """Read row numbers, one a line."""
+        """Read row numbers, one per line."""
         try:
             return rows_in(self.read_text(name))
         except ValueError:
-            raise RunFolderError(f"{self.path / name}: must hold one row number a line.") from None
+            raise RunFolderError(f"{self.path / name}: must contain one row number per line.") from None
 
     def write_json(self, name: str, values: dict[str, Any]) -> None:
-        """Write a dict as JSON; what has no JSON number (infinity, NaN) becomes null."""
+        """Write a dict as JSON; infinity and NaN, which JSON lacks, become null."""
         self.write_bytes(name, (json.dumps(_json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
 
     def read_json(self, name: str, needs: Iterable[str] = ()) -> dict[str, Any]:
-        """Read a dict from JSON that must have certain keys."""
+        """Read a dict from JSON; raise if a key of `needs` is missing."""
         try:
             values = json.loads(self.read_text(name))
         except json.JSONDecodeError as error:
             raise RunFolderError(f"{self.path / name}: is not valid JSON ({error}).") from None
         if not isinstance(values, dict):
-            raise RunFolderError(f"{self.path / name}: must hold a JSON object.")
+            raise RunFolderError(f"{self.path / name}: must contain a JSON object.")
         missing = [key for key in needs if key not in values]
         if missing:
-            raise RunFolderError(f"{self.path / name}: lacks {in_words(missing)}.")
+            raise RunFolderError(f"{self.path / name}: does not contain {in_words(missing)}.")
         return values
 
     def write_text(self, name: str, text: str) -> None:
@@ -91,7 +91,7 @@ class Folder:
 
     def write_table(self, name: str, columns: dict[str, Any]) -> None:
         """Write columns as a parquet table."""
-        import pyarrow as pa  # here, because it takes a third of leanset's start-up and only saved runs need it
+        import pyarrow as pa  # here, because it takes a third of leanset's start-up time and only saved runs need it
         import pyarrow.parquet as pq
 
         buffer = io.BytesIO()
@@ -99,7 +99,7 @@ class Folder:
         self.write_bytes(name, buffer.getvalue())
 
     def read_table(self, name: str) -> dict[str, AnyArray]:
-        """Read a parquet table's columns."""
+        """Read the columns of a parquet table."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -111,7 +111,7 @@ class Folder:
         return {column: table[column].to_numpy() for column in table.column_names}
 
     def write_bytes(self, name: str, content: bytes) -> None:
-        """Write a file beside its name and move it into place."""
+        """Write a file under a temporary name and move it into place."""
         target = self.path / name
         with explained(target, "write"):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -130,13 +130,13 @@ class Folder:
 
 
 class RunFolder(Folder):
-    """One run's files."""
+    """The files of one run."""
 
     def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> bool:
-        """Take the folder for a run with this identity (settings and data fingerprint); return whether it is new.
+        """Open the folder for a run with this identity (settings and data fingerprint); return whether it was new or empty.
 
-        A new or empty folder is created; one that holds the same run, finished or not, is taken up again; anything else
-        is refused. With `overwrite`, another leanset run stays as it is until the new one is complete.
+        A missing folder is created. One with the same run, finished or not, is reused. Anything else is refused, unless
+        `overwrite` is True: then another leanset run is replaced, once the new one is complete.
         """
         new = not self._is_taken()
         if not new:
@@ -147,9 +147,9 @@ class RunFolder(Folder):
         return new
 
     def check(self, part: dict[str, Any], *, overwrite: bool = False, replaced_data: bool = False) -> None:
-        """Raise what `open` would raise as far as a part of the identity tells, and change nothing.
+        """Raise what `open` would raise, given only a part of the identity; change nothing.
 
-        With `replaced_data`, the run that lies there will be one on other data, whatever it is now.
+        With `replaced_data`, a run in the folder always counts as one on other data.
         """
         if self._is_taken():
             known = part | {"data_fingerprint": None} if replaced_data else part
@@ -164,17 +164,17 @@ class RunFolder(Folder):
         found = [self.read_json(name) for name in (_IN_PROGRESS, SETTINGS) if self.has(name)]
         if not found or not all(values.keys() >= _OWN_KEYS for values in found):
             raise RunFolderError(
-                f"{self.path}: is in use for something that is not a leanset run; choose an empty or new output folder."
+                f"{self.path}: contains something that is not a leanset run; choose an empty or new output folder."
             )
         return found
 
     def _differences(self, identity: dict[str, Any], keys: Iterable[str], *, overwrite: bool) -> list[str]:
-        """Return in what a run differs from the one in the folder; raise if there is any difference and no `overwrite`."""
+        """Return the keys in which a run differs from the one in the folder; raise if any do, unless `overwrite`."""
         changed = sorted({key for old in self._known() for key in keys if identity.get(key) != old.get(key)})
         if changed and not overwrite:
             raise RunFolderError(
-                f"{self.path}: holds a run with other {in_words(changed)}; choose another output folder, or overwrite it "
-                "(`overwrite=True`)."
+                f"{self.path}: contains a run with different {in_words(changed)}; choose another output folder, or overwrite "
+                "it (`overwrite=True`)."
             )
         return changed
 
@@ -185,47 +185,47 @@ class RunFolder(Folder):
             shutil.rmtree(self.path / STAGES, ignore_errors=True)
 
     def is_finished(self, identity: dict[str, Any]) -> bool:
-        """Whether the final files of this very run are there (the certificate is written last)."""
+        """Return whether the folder contains this same run, complete (the certificate is written last)."""
         if not (self.path / CERTIFICATE).is_file() or not (self.path / SETTINGS).is_file():
             return False
         return self.read_json(SETTINGS) == identity
 
     def start_final(self) -> None:
-        """Take back the mark of a complete run before its files are replaced."""
+        """Delete the certificate, which marks a complete run, before files are replaced."""
         with explained(self.path / CERTIFICATE, "remove"), contextlib.suppress(FileNotFoundError):
             (self.path / CERTIFICATE).unlink()
 
     def close(self) -> None:
-        """Drop the stages of a finished run."""
+        """Delete the stages of a finished run."""
         shutil.rmtree(self.path / STAGES, ignore_errors=True)
 
     def discard(self) -> None:
-        """Remove what a run wrote that was new here and cannot be finished; a trained network stays."""
+        """Delete the files of a new run that failed; a trained network stays."""
         self.close()
         with contextlib.suppress(OSError):
-            self.path.rmdir()  # unless something else lies there
+            self.path.rmdir()  # fails if it contains anything else
 
     def has_stage(self, name: str) -> bool:
-        """Whether a stage is finished."""
+        """Return whether a stage is finished."""
         return self.has(f"{STAGES}/{name}.npz")
 
     def save_stage(self, name: str, **arrays: AnyArray) -> None:
-        """Keep a stage's arrays."""
+        """Save the arrays of a stage."""
         self.write_arrays(f"{STAGES}/{name}.npz", **arrays)
 
     def load_stage(self, name: str) -> dict[str, AnyArray]:
-        """Return a stage's arrays."""
+        """Return the arrays of a stage."""
         return self.read_arrays(f"{STAGES}/{name}.npz")
 
 
 def rows_in(text: str) -> Rows:
-    """Return the row numbers in a text, one a line; ValueError if it holds anything else."""
+    """Return the row numbers in a text, one per line; raise ValueError if it contains anything else."""
     return np.array([int(line) for line in text.split()], dtype=np.int64)
 
 
 @contextlib.contextmanager
 def explained(path: Path, verb: str) -> Iterator[None]:
-    """Turn a failure of the file system into an error that names the file."""
+    """Turn an OSError into a RunFolderError that names the file."""
     try:
         yield
     except OSError as error:
@@ -235,7 +235,7 @@ def explained(path: Path, verb: str) -> Iterator[None]:
 
 
 def in_words(keys: list[str]) -> str:
-    """Name the keys of an identity as a sentence does."""
+    """Join the keys of an identity for a sentence."""
     readable = ["data" if key == "data_fingerprint" else f"`{key}`" for key in keys]
     return readable[0] if len(readable) == 1 else f"{', '.join(readable[:-1])} and {readable[-1]}"
 

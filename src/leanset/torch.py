@@ -1,4 +1,4 @@
-"""leanset for people with a torch network: `import leanset.torch as lt`."""
+"""leanset for torch networks: `import leanset.torch as lt`."""
 
 import hashlib
 import os
@@ -64,19 +64,19 @@ def capture(
     out: str | os.PathLike[str] | None = None,
     progress: bool | None = None,
 ) -> HeadStatistics:
-    """Show a data set to a network and keep what `leanset.prune` needs of its head.
+    """Run a network over a data set and record what `leanset.prune` needs: its head's inputs, outputs and weights.
 
     Parameters
     ----------
-    model : any network that returns logits from a last linear layer; stays on its device and in its mode
-    dataset : map-style, items (input, label) or dicts; give it without augmentation
-    head : name of the last linear layer, as in `model.named_modules()`; found if None
+    model : any network that returns the logits of its last linear layer; its device and mode do not change
+    dataset : map-style, items (input, label) or dicts, without augmentation
+    head : name of the last linear layer, as in `model.named_modules()`; located automatically if None
     validation : held-out data set
-    weight_decay : that the network was trained with; becomes the l2 of the head's problem (1e-4 if None)
+    weight_decay : of the network's training; becomes the l2 of the head (1e-4 if None)
     classes : class names; numbers if None
     batch_size, workers : how the data set is read
     out : folder to stream the statistics to; open it again with `HeadStatistics.load`
-    progress : show a bar; None shows it if a person is watching
+    progress : show a progress bar; None shows it if stderr is a terminal
 
     Examples
     --------
@@ -97,7 +97,7 @@ def capture(
         DatasetBatches(dataset, workers),
         None if validation is None else DatasetBatches(validation, workers),
     )
-    store = None if out is None else store_in(out)  # after every check that is cheap: it invalidates what lies there
+    store = None if out is None else store_in(out)  # after all cheap checks: invalidates existing content
 
     def shown(batches: DatasetBatches, title: str, **options: Any) -> Captured:
         with reporter.stage(title, units=len(batches), unit="examples") as advance:
@@ -145,22 +145,22 @@ def train(
     overwrite: bool = False,
     progress: bool | None = None,
 ) -> Training:
-    """Train a network on a data set in place, and record what happens to each example.
+    """Train a network in place on a data set, and record what happens to each example.
 
-    Augmentation is the data set's own affair; the recipe's crops and flips apply to `leanset prune` and `leanset train`.
+    The data set does its own augmentation; the recipe's crops and flips apply only to `leanset prune` and `leanset train`.
 
     Parameters
     ----------
     model, dataset : the network and its map-style data
     recipe : a `Recipe` or the name of a preset
-    seed : of the order
+    seed : of the order of the examples
     rows : row numbers to train on, e.g. `result.kept`; all if None
     record : record dynamics, for `stats.with_evidence(dynamics=[training.dynamics])`
-    device, devices : "auto", "cpu", "cuda" or "mps", and how many of them (several: from a script, not a notebook)
+    device, devices : "auto", "cpu", "cuda" or "mps", and how many of them (more than one only from a script, not a notebook)
     workers : processes that read the data
-    out : folder for checkpoints, and to resume from; a training that is finished there, from the same start, is loaded
+    out : folder to save checkpoints in and to resume from; a finished training with the same start is loaded
     overwrite : replace another training in `out`
-    progress : show a bar; None shows it if a person is watching
+    progress : show a progress bar; None shows it if stderr is a terminal
 
     Examples
     --------
@@ -213,10 +213,10 @@ def gradient_norms(
 
     Parameters
     ----------
-    model, dataset : the network, best as it was early in its training, and its map-style data without augmentation
-    batch_size : examples whose gradients are held at one time; if None, chosen by the size of the network, 64 at most
+    model, dataset : the network, ideally as it was early in its training, and its map-style data without augmentation
+    batch_size : gradients in memory at one time; if None, chosen by the size of the network, at most 64
     workers : processes that read the data
-    progress : show a bar; None shows it if a person is watching
+    progress : show a progress bar; None shows it if stderr is a terminal
 
     Examples
     --------
@@ -237,7 +237,7 @@ def gradient_norms(
 def _training_identity(
     model: nn.Module, recipe: Recipe, seed: int, places: Rows | None, examples: int
 ) -> dict[str, Any]:
-    """Say what a training depends on, but for the content of the data set, which only reading it all would tell."""
+    """Return what a training depends on, except the content of the data set, which would have to be read completely."""
     start = hashlib.sha256()
     for name, weights in model.state_dict().items():
         start.update(

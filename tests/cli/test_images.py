@@ -134,9 +134,9 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 0.4, *NETWORK, "--std", "0,1,1", "--mean", "0,0,0"), "must be positive"),
         (("--fraction", 0.4, *NETWORK, "--remove", "low"), "leanset has no scale"),
         (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--remove", "middle"), "'low' or 'high'"),
-        (("--fraction", 0.4, *NETWORK, "--label-column", "y"), "no meaning for a folder source"),
+        (("--fraction", 0.4, *NETWORK, "--label-column", "y"), "does not apply to a folder source"),
         (("--fraction", 0.4, *NETWORK, "--mean", "0.5,0.5,0.5"), "both --mean and --std"),
-        (("--fraction", 0.4, *NETWORK, "--checkpoint", "m.pt"), "--epochs 2: has no meaning for a checkpoint"),
+        (("--fraction", 0.4, *NETWORK, "--checkpoint", "m.pt"), "--epochs 2 does not apply to a checkpoint"),
         (("--fraction", 0.4, "--model", "lenet", "--checkpoint", "m.pt"), "no such checkpoint"),
         (("--fraction", 0.4, *NETWORK, "--l2", 0), "--l2 0.0 must be positive"),
         (("--fraction", 0.4, *NETWORK, "--stem", "large"), "one stem for all sizes"),
@@ -180,8 +180,8 @@ def test_the_help_names_every_network_and_every_method():
 def test_features_refuse_the_options_of_a_network(toy_npz):
     done = call("prune", toy_npz, "--fraction", 0.4, "--model", "lenet", check=2)
     assert "without a network" in done.stderr
-    assert "--no-flip: has no meaning" in call("prune", toy_npz, "--fraction", 0.4, "--no-flip", check=2).stderr
-    assert "--retrain: has no meaning" in call("prune", toy_npz, "--fraction", 0.4, "--retrain", check=2).stderr
+    assert "--no-flip does not apply" in call("prune", toy_npz, "--fraction", 0.4, "--no-flip", check=2).stderr
+    assert "--retrain does not apply" in call("prune", toy_npz, "--fraction", 0.4, "--retrain", check=2).stderr
     assert "--on-bad-image skip" in call("prune", toy_npz, "--fraction", 0.4, "--on-bad-image", "skip", check=2).stderr
     assert "--weight-decay 0.1" in call("prune", toy_npz, "--fraction", 0.4, "--weight-decay", 0.1, check=2).stderr
     assert "trains networks on images" in call("train", toy_npz, "--model", "lenet", check=2).stderr

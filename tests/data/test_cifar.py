@@ -134,8 +134,8 @@ def test_broken_pickles_are_refused(content):
     [
         ({b"data": rows(4), b"labels": [0, 1, 2, 3]}, "row 3 is 3; with 3 class names"),
         ({b"data": rows(4), b"labels": [0, 1]}, "one label for each of the 4 rows"),
-        ({b"data": rows(4)[:, :5], b"labels": [0, 1, 2, 1]}, r"`data_batch_2` must hold \(n, 3072\)"),
-        ({b"labels": [0, 1, 2, 1]}, r"`data_batch_2` must hold \(n, 3072\)"),
+        ({b"data": rows(4)[:, :5], b"labels": [0, 1, 2, 1]}, r"`data_batch_2` must contain \(n, 3072\)"),
+        ({b"labels": [0, 1, 2, 1]}, r"`data_batch_2` must contain \(n, 3072\)"),
     ],
 )
 def test_batches_that_are_not_images(tmp_path, batch, match):

@@ -35,11 +35,11 @@ def test_integral_floats_and_booleans_are_accepted():
     [
         (np.where(X == 5, np.nan, X), Y, r"`features` must be finite; 1 entries .* first at row 2"),
         (np.where(X > 8, np.inf, X), Y, r"3 entries .* in 2 rows, first at row 4"),
-        (X, Y[:5], r"`labels` must hold one label for each of the 6 rows"),
+        (X, Y[:5], r"`labels` must contain one label for each of the 6 rows"),
         (X[:, 0], Y, r"`features` must be a non-empty \(n, d\) array; got shape \(6,\)"),
         (X[:0], [], r"non-empty"),
         ([[1.0], [2.0, 3.0]], [0, 1], r"rectangular"),
-        (X.astype(str), Y, r"`features` must hold real numbers"),
+        (X.astype(str), Y, r"`features` must contain real numbers"),
         (X, [0, 1, 2, 0, 1, 1.5], r"`labels` must be integers 0..C-1 or strings; got 1.5 at row 5"),
         (X, [0, 1, np.nan, 0, 1, 2], r"1 missing .* first at row 2"),
         (X, ["a", None, "b", "a", "a", "b"], r"row 1 is missing"),
@@ -63,7 +63,7 @@ def test_bad_input_is_named(features, labels, match):
     [
         ((X[:, :1], Y), r"`val_features` must have the 2 columns"),
         ((X, [0, 1, 2, 0, 1, 7]), r"`val_labels` row 5 is '7'"),
-        ((X, Y[:2]), r"`val_labels` must hold one label for each of the 6 rows of `val_features`"),
+        ((X, Y[:2]), r"`val_labels` must contain one label for each of the 6 rows of `val_features`"),
         (X, r"must be a pair"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_lone_train_folder_is_a_class(tmp_path):
 def test_unknown_held_out_class(tmp_path):
     class_folder(tmp_path / "train", noise(4))
     class_folder(tmp_path / "test", noise(2), classes=("emu",))
-    with pytest.raises(InputError, match=r"'emu', which does not occur among the 2 classes"):
+    with pytest.raises(InputError, match=r"'emu', which is not one of the 2 classes"):
         open_source(f"folder:{tmp_path}")
 
 

@@ -67,9 +67,9 @@ def test_any_cut_or_longer_file_is_refused(tmp_path_factory, packed, data):
     [
         (b"\x00\x00\x0d\x03" + bytes(12), r"starts with 00 00 08 03; this one starts with 00 00 0d 03"),
         (idx_bytes(LABELS), "starts with 00 00 08 03; this one starts with 00 00 08 01"),
-        (idx_bytes(IMAGES, (2**32 - 1,) * 3), "its header promises .* GiB, more than this machine's"),
-        (idx_bytes(IMAGES, (600, 50, 40)), "promises 1,200,000 bytes .* ends before"),
-        (idx_bytes(IMAGES, (0, 5, 4)), "goes on after the 0 bytes"),
+        (idx_bytes(IMAGES, (2**32 - 1,) * 3), "its header claims .* GiB, more than this machine's"),
+        (idx_bytes(IMAGES, (600, 50, 40)), "claims 1,200,000 bytes .* is shorter"),
+        (idx_bytes(IMAGES, (0, 5, 4)), "is longer than the 0 bytes"),
         (b"", "cannot be read as an IDX file"),
     ],
 )
@@ -91,7 +91,7 @@ def test_a_gzip_bomb_is_left_packed(tmp_path):
     (tmp_path / "train-images-idx3-ubyte").unlink()
     bomb = gzip.compress(idx_bytes(IMAGES) + bytes(2**26))
     (tmp_path / "train-images-idx3-ubyte.gz").write_bytes(bomb)
-    with pytest.raises(InputError, match="goes on after the 120 bytes"):
+    with pytest.raises(InputError, match="is longer than the 120 bytes"):
         open_source(f"idx:{tmp_path}")
 
 
@@ -111,7 +111,7 @@ def test_a_damaged_gzip_file(tmp_path):
 def test_splits_that_do_not_fit_together(tmp_path):
     write(tmp_path)
     write(tmp_path, "t10k", IMAGES[:, :3])
-    with pytest.raises(InputError, match=r"t10k images are \(3, 4\) but the training images \(5, 4\)"):
+    with pytest.raises(InputError, match=r"t10k images are \(3, 4\) but the training images are \(5, 4\)"):
         open_source(f"idx:{tmp_path}")
     write(tmp_path, "t10k", IMAGES, LABELS + 1)
     with pytest.raises(InputError, match="`t10k-labels` row 2 is '3'"):

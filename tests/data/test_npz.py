@@ -78,7 +78,7 @@ def test_further_labels_are_read_by_name_whatever_else_the_file_holds(tmp_path):
 def test_further_labels_that_cannot_be_read_are_named(tmp_path):
     path = tmp_path / "noisy.npz"
     np.savez(path, worse=[0, 1], votes=np.zeros((2, 3), int), shares=[0.5, 1.0], names=["cat", "dog"])
-    with pytest.raises(InputError, match=r"noisy\.npz: has no 'best'; it holds names, shares, votes, worse"):
+    with pytest.raises(InputError, match=r"noisy\.npz: has no 'best'; it contains names, shares, votes, worse"):
         read_labels(path, ["worse", "best"])
     for name in ("votes", "shares", "names"):
         with pytest.raises(InputError, match=rf"noisy\.npz: '{name}' must be a list of whole numbers"):
@@ -86,7 +86,7 @@ def test_further_labels_that_cannot_be_read_are_named(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         read_labels(tmp_path / "absent.npz", ["worse"])
     path.write_text("worse")
-    with pytest.raises(InputError, match=r"not an npz file.*one array of labels for each kind"):
+    with pytest.raises(InputError, match=r"not an npz file.*one array of labels per kind"):
         read_labels(path, ["worse"])
 
 

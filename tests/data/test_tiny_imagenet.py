@@ -60,8 +60,8 @@ def test_a_truncated_file(small):
     [
         ("wnids.txt", "", "is empty"),
         ("wnids.txt", "n01\nn02\nn03\n", r"n03.images: cannot be listed, but `wnids\.txt` names its class"),
-        ("val/val_annotations.txt", "../../secret.JPEG\tn01\n", "each line must hold a file name"),
-        ("val/val_annotations.txt", "val_9.JPEG\tn77\n", "'n77', which does not occur"),
+        ("val/val_annotations.txt", "../../secret.JPEG\tn01\n", "each line must contain a file name"),
+        ("val/val_annotations.txt", "val_9.JPEG\tn77\n", "'n77', which is not one of the 2 classes"),
         ("val/val_annotations.txt", "val_1.JPEG\tn01\n", r"val_1\.JPEG: cannot be opened: No such file"),
     ],
 )

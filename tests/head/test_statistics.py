@@ -143,7 +143,7 @@ def test_what_does_not_fit_is_refused(toy):
         statistics(toy, dynamics=(dynamics(5),))
     with pytest.raises(InputError, match="one number for each"):
         statistics(toy, gradient_norm=np.zeros(3))
-    with pytest.raises(InputError, match="brings its own labels"):
+    with pytest.raises(InputError, match="contains its own labels"):
         leanset.prune(statistics(toy), toy[1], count=5)
     with pytest.raises(InputError, match="`labels` are missing"):
         leanset.prune(toy[0], count=5)

@@ -157,7 +157,7 @@ def test_what_cannot_be_covered_is_refused(toy):
     features, labels, _ = toy
     with pytest.raises(
         InputError,
-        match=r"`coverage=Coverage\(strata=20, weights=4, cut=None, suspects=False\)` needs the dynamics.*not recorded",
+        match=r"`coverage=Coverage\(strata=20, weights=4, cut=None, suspects=False\)` needs training dynamics.*not recorded",
     ):
         leanset.prune(features, labels, fraction=0.4, coverage=Coverage())
     for other in ({"method": "el2n"}, {"formulation": "paper"}):

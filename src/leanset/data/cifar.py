@@ -1,7 +1,7 @@
 """CIFAR-10 and CIFAR-100 from the official Python files.
 
-Those files are pickles, and a pickle can run any program while it is loaded. So each file must have its official MD5
-digest, and whatever passes is read by an unpickler that knows byte arrays and nothing else.
+Those files are pickles, and loading a pickle can run any code. So each file must have its official MD5 digest, and is
+then read by an unpickler that accepts byte arrays and nothing else.
 """
 
 import gzip
@@ -23,7 +23,7 @@ from leanset.data.labels import numbered_labels, refuse_empty_classes
 from leanset.data.reading import Reading
 
 _MOST_BYTES = 256 * 2**20  # each archive unpacks to 187 MB
-_RECONSTRUCT = np.empty(0).__reduce__()[0]  # the function that numpy's own pickles of arrays start with
+_RECONSTRUCT = np.empty(0).__reduce__()[0]  # the function that pickled numpy arrays start with
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class _Release:
     md5: Mapping[str, str]
 
 
-# Digests: those of the files inside the archives at https://www.cs.toronto.edu/~kriz/cifar.html
+# Digests of the files inside the archives at https://www.cs.toronto.edu/~kriz/cifar.html
 _CIFAR10 = _Release(
     folder="cifar-10-batches-py",
     train=tuple(f"data_batch_{nth}" for nth in range(1, 6)),
@@ -112,7 +112,7 @@ def _from_archive(path: str, release: _Release) -> dict[str, bytes]:
     wanted = {f"{release.folder}/{name}": name for name in release.md5}
     contents: dict[str, bytes] = {}
     try:
-        # Members are read by their exact names into memory; nothing is ever extracted to a path that an archive chose.
+        # Only members with the exact names are read, into memory; nothing is extracted to a path chosen by the archive.
         with gzip.open(path) as unpacked, tarfile.open(fileobj=_Limited(unpacked, path), mode="r|") as archive:
             for member in archive:
                 if member.isfile() and member.name in wanted:
@@ -136,7 +136,7 @@ def _bounded(file: BinaryIO, path: str) -> bytes:
 
 
 class _Limited(io.RawIOBase):
-    """A stream that stops with an error where an official archive would long have ended."""
+    """A stream that raises an error once it is longer than any official archive."""
 
     def __init__(self, stream: gzip.GzipFile, path: str) -> None:
         self._stream = stream
@@ -156,7 +156,7 @@ class _Limited(io.RawIOBase):
 def _class_names(contents: Mapping[str, bytes], release: _Release) -> tuple[str, ...]:
     names = _unpickled(contents[release.meta], release.meta).get(release.names)
     if not isinstance(names, list) or not all(isinstance(name, bytes) for name in names):
-        raise InputError(f"`{release.meta}` must hold a list of class names.")
+        raise InputError(f"`{release.meta}` must contain a list of class names.")
     return tuple(name.decode("ascii", errors="replace") for name in names)
 
 
@@ -169,10 +169,10 @@ def _images(
 ) -> Images:
     pixels, codes = [], []
     for name in names:
-        batch = _unpickled(contents.pop(name), name)  # read once, so not kept
+        batch = _unpickled(contents.pop(name), name)  # frees the content, which is read only once
         data = batch.get(b"data")
         if not isinstance(data, np.ndarray) or data.dtype != np.uint8 or data.ndim != 2 or data.shape[1] != 3072:
-            raise InputError(f"`{name}` must hold (n, 3072) bytes of pixels.")
+            raise InputError(f"`{name}` must contain (n, 3072) bytes of pixels.")
         pixels.append(data.reshape(-1, 3, 32, 32))
         labels = batch.get(release.labels, [])
         codes.append(numbered_labels(classes, labels, len(data), f"{name} labels", f"{name} data"))
@@ -184,15 +184,15 @@ def _unpickled(content: bytes, name: str) -> dict[Any, Any]:
         loaded = _ByteArrays(io.BytesIO(content), encoding="bytes").load()
     except InputError as error:
         raise InputError(f"`{name}`: {error}") from None
-    except Exception as error:  # a broken pickle can fail in any way
+    except Exception as error:  # a broken pickle can raise anything
         raise InputError(f"`{name}` cannot be read: {type(error).__name__} {error}.") from None
     if not isinstance(loaded, dict):
-        raise InputError(f"`{name}` must hold a dictionary; got {type(loaded).__name__}.")
+        raise InputError(f"`{name}` must contain a dictionary; got {type(loaded).__name__}.")
     return loaded
 
 
 class _ByteArrays(pickle.Unpickler):
-    """Unpickles lists, numbers, strings and arrays of unsigned bytes; every other name is refused before it is looked up."""
+    """Unpickles lists, numbers, strings and arrays of unsigned bytes; any other name is refused before it is looked up."""
 
     def find_class(self, module: str, name: str) -> Any:
         known = {
@@ -203,17 +203,17 @@ class _ByteArrays(pickle.Unpickler):
             ("_codecs", "encode"): _latin_bytes,
         }
         if (module, name) not in known:
-            raise InputError(f"asks for `{module}.{name}`, which a file of images has no use for; it is not loaded.")
+            raise InputError(f"asks for `{module}.{name}`, which a file of images does not need; it is not loaded.")
         return known[module, name]
 
 
 def _byte_type(code: bytes | str, *_: object) -> "np.dtype[np.uint8]":
     if code not in (b"u1", "u1"):
-        raise InputError(f"holds an array of type {code!r}; only unsigned bytes (u1) are read.")
+        raise InputError(f"contains an array of type {code!r}; only unsigned bytes (u1) are read.")
     return np.dtype(np.uint8)
 
 
 def _latin_bytes(text: str, encoding: str = "latin1") -> bytes:
-    if encoding != "latin1":  # the one encoding by which Python 3 writes bytes into an old pickle
+    if encoding != "latin1":  # the only encoding that Python 3 uses for bytes in old pickles
         raise InputError(f"asks for the text encoding {encoding!r}; only latin1 is read.")
     return text.encode("latin1")

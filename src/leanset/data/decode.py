@@ -11,14 +11,14 @@ from leanset.data.images import PixelArray
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-# The only formats that are tried, whatever a file calls itself: Pillow has others that start outside programs.
+# The only formats that are tried, whatever the file name: some other formats of Pillow start external programs.
 FORMATS = ("JPEG", "PNG", "BMP", "WEBP", "GIF", "TIFF", "PPM")
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
-MOST_PIXELS = 2**26  # 192 MiB once decoded; a photograph of 67 megapixels has no place in a training set
+MOST_PIXELS = 2**26  # 192 MiB once decoded; no training image has 67 megapixels
 
 
 class BadImage(InputError):
-    """An image that cannot be decoded, or that must not be."""
+    """An image that cannot be decoded, or is too large to decode."""
 
     def __init__(self, file: str, reason: str) -> None:
         super().__init__(f"{file}: {reason}")
@@ -27,7 +27,7 @@ class BadImage(InputError):
 
 
 def pillow() -> ModuleType:
-    """Return Pillow's `Image` module, or say which extra brings it."""
+    """Return Pillow's `Image` module, or raise an error that names the extra to install."""
     try:
         from PIL import Image
     except ImportError:
@@ -38,7 +38,7 @@ def pillow() -> ModuleType:
 def surveyed(file: BinaryIO, name: str, *, verify: bool = False) -> tuple[int, int]:
     """Return height and width from an image's header, without decoding it.
 
-    With `verify`, whatever a format lets one check without decoding (such as PNG's checksums) is checked as well.
+    With `verify`, also run the checks that a format offers without decoding, such as PNG's checksums.
     """
     with _opened(file, name) as image:
         size = image.height, image.width
@@ -48,12 +48,12 @@ def surveyed(file: BinaryIO, name: str, *, verify: bool = False) -> tuple[int, i
 
 
 def decoded(file: BinaryIO, name: str, size: tuple[int, ...]) -> PixelArray:
-    """Decode one image to (3, height, width), scaled to cover `size` and cut around its centre."""
+    """Decode one image to (3, height, width), scaled to cover `size` and cropped at its centre."""
     height, width = size
     with _opened(file, name) as image:
         colour = _in_colour(image, name)
         if colour.size != (width, height):
-            # Cut first and scale second: a picture one pixel wide would grow a million-fold the other way round.
+            # Crop first, then scale: scaling first would enlarge an image one pixel wide a million times.
             colour = colour.resize(
                 (width, height), pillow().Resampling.BILINEAR, box=_centre(colour.size, width / height)
             )
@@ -72,7 +72,7 @@ def _opened(file: BinaryIO, name: str) -> "Iterator[Image]":
         raise
     except (library.DecompressionBombError, library.DecompressionBombWarning):
         raise BadImage(name, _too_large("far too many pixels")) from None
-    except Exception as error:  # broken bytes lead Pillow's readers to raise almost anything
+    except Exception as error:  # on broken bytes, Pillow's readers raise almost anything
         raise BadImage(name, f"cannot be read as an image: {_reason(error, name)}") from None
 
 
@@ -81,20 +81,18 @@ def _too_large(size: str) -> str:
 
 
 def _reason(error: Exception, name: str) -> str:
-    if (
-        type(error).__name__ == "UnidentifiedImageError"
-    ):  # Pillow's own message shows a Python object instead of the file
-        return f"it is none of {', '.join(FORMATS)}"
+    if type(error).__name__ == "UnidentifiedImageError":  # Pillow's message shows a Python object instead of the file
+        return f"its format is none of {', '.join(FORMATS)}"
     return str(error).rstrip(".") or type(error).__name__
 
 
 def _in_colour(image: "Image", name: str) -> "Image":
-    if image.mode.startswith("I;16"):  # Pillow would clip at 255, which turns most of a 16-bit picture white
+    if image.mode.startswith("I;16"):  # Pillow would clip at 255, which turns most of a 16-bit image white
         image = pillow().fromarray((np.asarray(image) >> 8).astype(np.uint8))
     if image.mode in ("I", "F"):
-        raise BadImage(name, "has 32-bit pixels, for which there is no agreed white; convert it to 8 bits a channel")
+        raise BadImage(name, "has 32-bit pixels, whose range is not defined; convert it to 8 bits per channel")
     if image.mode == "P" and "transparency" in image.info:
-        image = image.convert("RGBA")  # straight to RGB, Pillow warns
+        image = image.convert("RGBA")  # Pillow warns if converted straight to RGB
     return image.convert("RGB")
 
 

@@ -8,13 +8,13 @@ from leanset._errors import InputError
 
 @dataclass(frozen=True)
 class Dynamics:
-    """What the network said about each example in each epoch of one training run, just before training on it.
+    """The outputs of a network for each example in each epoch of one training run, just before it trains on the example.
 
-    Every array is (epochs, n). Examples that were not trained on are False and NaN.
+    Every array is (epochs, n). Values are False or NaN for examples that were not trained on.
 
     Attributes
     ----------
-    correct : whether the largest logit was the label's
+    correct : whether the label had the largest logit
     label_probability : softmax probability of the label
     margin : logit of the label minus the largest other logit
     error_norm : ‖p − y‖₂, the norm of the error vector (EL2N)
@@ -34,7 +34,7 @@ class Dynamics:
     def __post_init__(self) -> None:
         shapes = {name: getattr(self, name).shape for name in self.names()}
         if len(set(shapes.values())) != 1 or len(self.correct.shape) != 2 or 0 in self.correct.shape:
-            raise InputError(f"`Dynamics(...)` must hold non-empty (epochs, n) arrays of one shape; got {shapes}.")
+            raise InputError(f"`Dynamics(...)` must contain non-empty (epochs, n) arrays of one shape; got {shapes}.")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Many image files (or byte strings) to one `Images`.
+"""Turn many image files (or byte strings) into one `Images`.
 
-A set that fits into `Reading.memory` once decoded is decoded into one array; a larger one is decoded when rows are
-asked for. Both ways give the same pixels.
+A set whose decoded images fit into `Reading.memory` is decoded into one array; rows of a larger set are decoded on
+demand. Both ways give the same pixels.
 """
 
 import contextlib
@@ -23,20 +23,20 @@ from leanset.data.images import Images, PixelArray, Unreadable
 from leanset.data.labels import refuse_empty_classes
 from leanset.data.reading import Reading
 
-MIXED_SIZE = 224  # what sets of mixed sizes are scaled to: the side most image models are trained on
-_AT_ONCE = 16  # images a worker thread takes at a time
+MIXED_SIZE = 224  # side that images of mixed sizes are scaled to; most image models are trained on it
+_AT_ONCE = 16  # images that a worker thread processes at a time
 
 
 class Encoded(Protocol):
-    """Images in their files' own encoding, by row number."""
+    """Encoded images by row number."""
 
     def __len__(self) -> int: ...
 
     def name(self, row: int) -> str:
-        """Return what messages call the image."""
+        """Return the name of the image for messages."""
 
     def stamp(self, row: int) -> str:
-        """Return what tells the image from others without decoding it: its place in the source and its size."""
+        """Return text that identifies the image without decoding it: its place in the source and its size."""
 
     def open(self, row: int) -> BinaryIO:
         """Return the encoded bytes as a file."""
@@ -61,7 +61,7 @@ class Files:
         return f"{self.names[row]}\0{os.stat(self.name(row)).st_size}"
 
     def open(self, row: int) -> BinaryIO:
-        """Open the file, if it is one: opening a pipe would wait for ever."""
+        """Open the file if it is a regular file; opening a pipe would block."""
         path = self.name(row)
         try:
             if not stat.S_ISREG(os.stat(path).st_mode):
@@ -73,7 +73,7 @@ class Files:
 
 @dataclass(frozen=True)
 class Labelled:
-    """One split of a source: encoded images and their codes."""
+    """One split of a source: encoded images and their class codes."""
 
     encoded: Encoded
     codes: Rows
@@ -81,7 +81,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class LazyPixels:
-    """Images that are decoded each time their rows are asked for."""
+    """Images that are decoded each time their rows are read."""
 
     encoded: Encoded
     rows: Rows
@@ -100,7 +100,7 @@ class LazyPixels:
 
 
 def images_from(train: Labelled, held_out: Labelled | None, classes: tuple[str, ...], reading: Reading) -> Images:
-    """Decode the splits of a source, or make them ready to be decoded, at one common size."""
+    """Decode the splits of a source at one common size, now or on demand."""
     splits = [train] if held_out is None else [train, held_out]
     survey = reading.image_size is None or reading.on_bad == "skip"
     phases = len(splits) * (1 + survey)
@@ -170,7 +170,7 @@ def _read_later(
 ) -> Images:
     rows = _without(np.arange(len(split.codes)), bad)
     if reading.on_bad == "skip":
-        # A header says little of a JPEG; only decoding tells, and a training must not find out in its first epoch.
+        # The header of a JPEG says little; only decoding finds damage, and it must be found before training starts.
         bad = bad + _collected(_decoder(split.encoded, rows, size), rows, reading, advance)
     _refuse_mostly_bad(bad, len(split.codes))
     rows = _without(rows, bad)
@@ -243,6 +243,6 @@ def _refuse_mostly_bad(bad: list[Unreadable], count: int) -> None:
     if 2 * len(bad) > count:
         first = _sorted(bad)[0]
         raise InputError(
-            f"{len(bad):,} of {count:,} images cannot be read, so leaving them out would leave too little; "
+            f"{len(bad):,} of {count:,} images cannot be read, which is too many to leave out; "
             f"the first is {first.file}: {first.reason}."
         )

@@ -11,14 +11,14 @@ from leanset.data.targets import KINDS, Targets
 
 @dataclass(frozen=True)
 class Examples:
-    """Features and targets that have passed every check, with optional validation data in the same form.
+    """Checked features and targets, with optional validation data in the same form.
 
     Attributes
     ----------
     features : (n, d) array of float32 or float64
-    targets : what a head is to say of each example
+    targets : what the head should predict for each example
     validation : the held-out examples, or None
-    rows : (n,) ascending row numbers in the source, where rows were left out; None if they are 0..n-1
+    rows : (n,) ascending row numbers in the source; None if no rows were left out (0..n-1)
     """
 
     features: AnyArray
@@ -45,18 +45,18 @@ class Examples:
         return np.arange(len(self)) if self.rows is None else self.rows
 
     def places_of(self, rows: Rows) -> Rows:
-        """Return where examples with these source row numbers are, -1 for rows that are not here."""
+        """Return the positions of examples with these source row numbers, -1 for missing rows."""
         return places_among(self.source_rows, rows)
 
     def renamed(self, names: tuple[str, ...]) -> "Examples":
-        """Return the same examples with other names of the outputs."""
+        """Return the same examples with other output names."""
         held_out = self.validation and self.validation.renamed(names)
         return replace(self, targets=replace(self.targets, names=names), validation=held_out)
 
 
 @runtime_checkable
 class HasExamples(Protocol):
-    """Anything that can be seen as examples, such as the statistics of a network's head."""
+    """Anything that can be converted to examples, such as the statistics of a network's head."""
 
     def examples(self) -> Examples:
         """Return the features and targets, checked."""
@@ -68,11 +68,11 @@ def checked_examples(
     validation: tuple[ArrayLike, ArrayLike] | None = None,
     targets: str = "classes",
 ) -> Examples:
-    """Check arrays as a user hands them in and return them as `Examples`.
+    """Check a user's arrays and return them as `Examples`.
 
     Parameters
     ----------
-    features, labels : (n, d) numbers, and one target an example
+    features, labels : (n, d) numbers, and one target per example
     validation : held-out (features, labels)
     targets : kind of the labels: "classes", "labels" (a matrix of 0 and 1) or "numbers"
 
@@ -97,11 +97,11 @@ def examples_from(
     validation: tuple[ArrayLike, ArrayLike] | None = None,
     targets: str = "classes",
 ) -> Examples:
-    """Return examples from any form in which data is handed in: arrays, `Examples`, or what has `examples()`."""
+    """Return examples from arrays, `Examples`, or any object with an `examples()` method."""
     if isinstance(features, Examples | HasExamples):
         if labels is not None or validation is not None:
             raise InputError(
-                f"`{type(features).__name__}` brings its own labels and validation data; pass nothing beside it."
+                f"`{type(features).__name__}` contains its own labels and validation data; do not pass others."
             )
         return features if isinstance(features, Examples) else features.examples()
     if labels is None:
@@ -117,7 +117,7 @@ def _checked_features(features: ArrayLike, name: str) -> AnyArray:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"`{name}` must be a non-empty (n, d) array; got shape {matrix.shape}.")
     if matrix.dtype.kind not in "fiub":
-        raise InputError(f"`{name}` must hold real numbers; got dtype {matrix.dtype}.")
+        raise InputError(f"`{name}` must contain real numbers; got dtype {matrix.dtype}.")
     if matrix.dtype not in (np.float32, np.float64):
         matrix = matrix.astype(np.float32 if matrix.dtype.itemsize <= 2 else np.float64)
     finite_rows = np.isfinite(matrix).all(axis=1)

@@ -38,5 +38,5 @@ def array_digest(*arrays: AnyArray) -> str:
 
 def _add_array(digest: "hashlib._Hash", array: AnyArray) -> None:
     digest.update(f"{array.dtype.str}{array.shape}".encode())
-    for start in range(0, len(array), 65536):  # by blocks, so that a strided or mapped array is never copied whole
+    for start in range(0, len(array), 65536):  # in blocks: a strided or mapped array is never copied as a whole
         digest.update(np.ascontiguousarray(array[start : start + 65536]).data)

@@ -13,9 +13,9 @@ from leanset.data.reading import HELD_OUT_NAMES, Reading
 def read_folder(path: str, reading: Reading) -> Images:
     """Read a folder with one sub-folder of images for each class.
 
-    Row order: classes sorted by name, and within a class the paths of its files sorted as text; sub-folders of a class
-    belong to it. If there is a folder `train` and one of `validation`, `valid`, `val`, `test` (the first in this order),
-    these two are read, and the second is held out; otherwise every sub-folder is a class.
+    Rows are sorted by class name, and within a class by file path, as text; sub-folders of a class belong to it. If
+    there is a folder `train` and one of `validation`, `valid`, `val`, `test` (the first in this order), these two are
+    read, and the second is held out; otherwise every sub-folder is a class.
     """
     train_path, held_out_path = _splits(path)
     names, labels, classes = _listed(train_path)
@@ -55,7 +55,7 @@ def _listed(path: str) -> tuple[list[str], list[str], tuple[str, ...]]:
 
 def _images_under(root: str, name: str) -> list[str]:
     found = []
-    # Links to folders further down are not followed, so a link to a parent folder cannot go round in circles.
+    # Links to sub-folders are not followed, so a link to a parent folder cannot cause an endless loop.
     for folder, _, files in os.walk(os.path.join(root, name), onerror=_stop):
         inside = os.path.relpath(folder, root)
         found += [os.path.join(inside, file) for file in files if file.lower().endswith(ENDINGS) and file[0] != "."]
@@ -63,4 +63,4 @@ def _images_under(root: str, name: str) -> list[str]:
 
 
 def _stop(error: OSError) -> None:
-    raise error  # os.walk would pass over a folder that it may not list, and its images would be missing unnoticed
+    raise error  # os.walk would silently skip a folder that it cannot list

@@ -10,11 +10,11 @@ from leanset.data.table import chosen_columns, source_from
 def read_hf(path: str, reading: Reading) -> Images | Examples:
     """Read a Hugging Face dataset that was saved with `save_to_disk`.
 
-    Of several splits, `train` is read and the first of `validation`, `valid`, `val`, `test` is held out. Row order is the
-    dataset's. Class names are those of the label column if it has any.
+    If there are splits, `train` is read and the first of `validation`, `valid`, `val`, `test` is held out. Rows keep
+    their order in the dataset. The label column gives the class names, if it has any.
     """
     train, held_out = _splits(path, _loaded(path))
-    # In the arrow format image columns are handed out as the bytes that were stored: decoding them is ours to guard.
+    # The arrow format returns image columns as the stored bytes, which are then decoded with our own checks.
     schema = train.features.arrow_schema
     columns = chosen_columns(schema, path, reading)
     names = getattr(train.features[columns.label], "names", None)
@@ -32,7 +32,7 @@ def _loaded(path: str) -> Any:
         raise missing_extra("Reading Hugging Face datasets", "hf") from None
     try:
         return datasets.load_from_disk(path)
-    except Exception as error:  # a folder of something else fails in many ways
+    except Exception as error:  # other folders fail in many ways
         reason = f"{type(error).__name__}: {error}".rstrip(".")
         raise InputError(f"{path}: cannot be read as a dataset that `save_to_disk` wrote: {reason}.") from None
 

@@ -14,14 +14,14 @@ from leanset.data.limits import refuse_beyond_memory
 from leanset.data.reading import Reading
 
 _UNSIGNED_BYTES = 0x08  # the third byte of the magic number; the fourth is the number of axes
-_BEST_DEFLATE = 1032  # no deflate stream grows by more (zlib's technical notes), so a bomb shows in its header
+_BEST_DEFLATE = 1032  # largest expansion by deflate (zlib's technical notes); a header that claims more is false
 
 
 def read_idx(path: str, reading: Reading) -> Images:
-    """Read a folder of IDX files, as MNIST and its relatives are published: grey images in file order.
+    """Read a folder of IDX files, the format of MNIST and its variants: grey images in file order.
 
-    The files are `train-images-idx3-ubyte`, `train-labels-idx1-ubyte` and, held out if they are there, the same with
-    `t10k`; plain or with `.gz`, and with `.idx3-ubyte` in place of `-idx3-ubyte`.
+    The files are `train-images-idx3-ubyte`, `train-labels-idx1-ubyte` and optionally, as held-out data, the same with
+    `t10k`; plain or `.gz`, and with `-idx3-ubyte` or `.idx3-ubyte`.
     """
     pixels = _read(_found(path, "train", "images", 3), 3)[:, None]
     codes, classes = coded_labels(_read(_found(path, "train", "labels", 1), 1), len(pixels), "train-images")
@@ -33,7 +33,7 @@ def _test_images(path: str, classes: tuple[str, ...], shape: tuple[int, ...]) ->
         return None
     pixels = _read(_found(path, "t10k", "images", 3), 3)[:, None]
     if pixels.shape[1:] != shape:
-        raise InputError(f"{path}: the t10k images are {pixels.shape[2:]} but the training images {shape[1:]}.")
+        raise InputError(f"{path}: the t10k images are {pixels.shape[2:]} but the training images are {shape[1:]}.")
     labels = _read(_found(path, "t10k", "labels", 1), 1)
     return Images(pixels, codes_among(classes, labels, len(pixels), "t10k-labels", "t10k-images"), classes)
 
@@ -66,10 +66,10 @@ def _array(file: BinaryIO, path: str, axes: int, at_most: int) -> PixelArray:
             f"this one starts with {struct.pack('>HBB', zeros, kind, found).hex(' ')}."
         )
     shape = struct.unpack(f">{axes}I", file.read(4 * axes))
-    size = math.prod(shape)  # Python's own integers: the product cannot wrap around
-    refuse_beyond_memory(size, path, "its header promises")
+    size = math.prod(shape)  # Python integers cannot overflow
+    refuse_beyond_memory(size, path, "its header claims")
     if size > at_most or len(content := file.read(size)) < size:
-        raise InputError(f"{path}: its header promises {size:,} bytes ({shape}), but the file ends before.")
+        raise InputError(f"{path}: its header claims {size:,} bytes ({shape}), but the file is shorter.")
     if file.read(1):
-        raise InputError(f"{path}: goes on after the {size:,} bytes ({shape}) that its header promises.")
-    return np.frombuffer(content, dtype=np.uint8).reshape(shape).copy()  # a view of bytes could not be written to
+        raise InputError(f"{path}: is longer than the {size:,} bytes ({shape}) that its header claims.")
+    return np.frombuffer(content, dtype=np.uint8).reshape(shape).copy()  # a view of bytes would be read-only

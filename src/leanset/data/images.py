@@ -12,7 +12,7 @@ PixelArray = NDArray[np.uint8]
 
 
 class Pixels(Protocol):
-    """Images by row number: an array in memory, or a reader that decodes files when asked."""
+    """Images by row number: an array in memory, or a reader that decodes files on demand."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -24,7 +24,7 @@ class Pixels(Protocol):
 
 @dataclass(frozen=True)
 class _Part:
-    """Some rows of a reader, which go on being decoded only when asked for."""
+    """Some rows of a reader, still decoded on demand."""
 
     pixels: Pixels
     places: Rows
@@ -39,7 +39,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """An image that could not be decoded and was left out because the user chose to go on."""
+    """An image that could not be decoded and was left out, as the user requested."""
 
     row: int
     file: str
@@ -48,17 +48,17 @@ class Unreadable:
 
 @dataclass(frozen=True)
 class Images:
-    """Labelled images of one size that have passed every check, with optional held-out ones in the same form.
+    """Checked, labelled images of one size, with optional held-out images in the same form.
 
     Attributes
     ----------
     pixels : uint8, (n, channels, height, width)
     labels : (n,) int64 codes 0..C-1
     classes : the C class names in code order
-    rows : (n,) ascending row numbers in the source's own order; 0..n-1 unless unreadable images were left out
+    rows : (n,) ascending row numbers in the source; 0..n-1 unless unreadable images were left out
     held_out : the source's test or validation images, or None
-    unreadable : what was left out
-    identity : digest of the source's content, so that a run knows its data again
+    unreadable : the images that were left out
+    identity : digest of the content, by which a run recognises its data
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Images:
         return self.pixels.shape[2], self.pixels.shape[3]
 
     def take(self, places: Rows) -> "Images":
-        """Return the images at some ascending places, with the same held-out images."""
+        """Return the images at some ascending positions, with the same held-out images."""
         pixels = self.pixels[places] if isinstance(self.pixels, np.ndarray) else _Part(self.pixels, places)
         return replace(
             self,

@@ -8,7 +8,7 @@ from leanset._errors import InputError
 
 
 def coded_labels(labels: ArrayLike, count: int, of: str = "features") -> tuple[Rows, tuple[str, ...]]:
-    """Return labels as codes 0..C-1, with the class names: integers as they are, strings in sorted order.
+    """Return labels as codes 0..C-1, and the class names; integers keep their value, strings are sorted.
 
     Examples
     --------
@@ -39,16 +39,16 @@ def codes_among(classes: tuple[str, ...], labels: ArrayLike, count: int, name: s
     if unknown.any():
         row = int(np.argmax(unknown))
         raise InputError(
-            f"`{name}` row {row} is {str(texts[row])!r}, which does not occur among the {len(classes)} classes of `labels`."
+            f"`{name}` row {row} is {str(texts[row])!r}, which is not one of the {len(classes)} classes of `labels`."
         )
     return codes.astype(np.int64)
 
 
 def numbered_labels(classes: tuple[str, ...], labels: ArrayLike, count: int, name: str, of: str) -> Rows:
-    """Return labels that are numbers into a list of class names which came with the data."""
+    """Return labels that index a list of class names from the data."""
     values = _checked_label_array(labels, count, name, of)
     if values.dtype.kind == "U":
-        raise InputError(f"`{name}` must be numbers into the {len(classes)} class names; got text.")
+        raise InputError(f"`{name}` must be indices into the {len(classes)} class names; got text.")
     codes = values.astype(np.int64)
     outside = (codes < 0) | (codes >= len(classes))
     if outside.any():
@@ -60,19 +60,19 @@ def numbered_labels(classes: tuple[str, ...], labels: ArrayLike, count: int, nam
 
 
 def refuse_empty_classes(classes: tuple[str, ...], codes: Rows) -> None:
-    """Refuse training labels that leave out a class, or that have one class only."""
+    """Raise if a class has no training label, or if there is only one class."""
     empty = np.flatnonzero(np.bincount(codes, minlength=len(classes)) == 0)
     if len(empty):
         raise InputError(
             f"{len(empty)} of the {len(classes)} classes have no training example (first: {classes[empty[0]]!r}); "
-            "there must be at least one example of each."
+            "every class needs at least one."
         )
     _refuse_single_class(classes)
 
 
 def _refuse_single_class(classes: tuple[str, ...]) -> None:
     if len(classes) < 2:
-        raise InputError(f"`labels` must name at least two classes; every example is of class {classes[0]!r}.")
+        raise InputError(f"`labels` must have at least two classes; every example is of class {classes[0]!r}.")
 
 
 def _class_count(codes: Rows) -> int:
@@ -84,13 +84,13 @@ def _class_count(codes: Rows) -> int:
     if highest >= len(codes):
         raise InputError(
             f"`labels` go up to {highest}, which means {highest + 1} classes, but there are only {len(codes)} examples; "
-            "there must be at least one example of each class 0..C-1."
+            "every class 0..C-1 needs at least one."
         )
     gaps = np.flatnonzero(np.bincount(codes) == 0)
     if len(gaps):
         raise InputError(
             f"`labels` must be numbered 0..C-1 without gaps; the highest is {highest} but {len(gaps)} numbers never occur "
-            f"(first: {int(gaps[0])}). Pass strings to have classes mapped for you."
+            f"(first: {int(gaps[0])}). Pass strings to have them numbered for you."
         )
     return highest + 1
 
@@ -102,11 +102,15 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
         raise InputError(f"`{name}` must be one flat list of labels.") from None
     if values.ndim != 1 or len(values) != examples:
         raise InputError(
-            f"`{name}` must hold one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
-            + (" A matrix of 0 and 1 needs loss='sigmoid', one of numbers loss='squared'." if values.ndim == 2 else "")
+            f"`{name}` must contain one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
+            + (
+                " A matrix of 0 and 1 needs loss='sigmoid', a matrix of numbers loss='squared'."
+                if values.ndim == 2
+                else ""
+            )
         )
     if values.dtype.kind == "O" and all(isinstance(value, int | np.integer) for value in values):
-        values = values.astype(np.int64)  # as data frames hand integers out
+        values = values.astype(np.int64)  # data frames return integers like this
     if values.dtype.kind == "O":
         return _strings_from_objects(values, name)
     if values.dtype.kind == "f":

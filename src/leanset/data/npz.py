@@ -13,7 +13,7 @@ from leanset.data.labels import coded_labels, codes_among
 from leanset.data.limits import refuse_beyond_memory
 from leanset.data.reading import Reading
 
-_KEYS = "`features` (or `images`), `labels` and, if wanted, both `val_features` (or `val_images`) and `val_labels`"
+_KEYS = "`features` (or `images`), `labels` and optionally both `val_features` (or `val_images`) and `val_labels`"
 
 _WANTED = ("features", "images", "labels", "val_features", "val_images", "val_labels")
 
@@ -23,7 +23,7 @@ def read_npz(path: str | os.PathLike[str], targets: str = "classes") -> Examples
 
     `targets` is the kind of the labels, as in `checked_examples`.
 
-    Pickled objects are never loaded, so a file from a stranger can at worst be refused.
+    Pickled objects are never loaded, so an untrusted file cannot run code.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def read_npz(path: str | os.PathLike[str], targets: str = "classes") -> Examples
 
 
 def read_labels(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, Rows]:
-    """Read further labels of the same examples, as codes, from an npz file of one array for each kind.
+    """Read further labels of the same examples, as codes, from an npz file with one array per kind.
 
     Examples
     --------
@@ -50,27 +50,27 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str,
     [0, 1, 1]
     """
     wanted = tuple(names)
-    arrays = _arrays_in(os.fspath(path), wanted, "one array of labels for each kind")
+    arrays = _arrays_in(os.fspath(path), wanted, "one array of labels per kind")
     for name in wanted:
         if name not in arrays:
             found = ", ".join(sorted(arrays)) or "nothing"
-            raise InputError(f"{os.fspath(path)}: has no {name!r}; it holds {found}.")
+            raise InputError(f"{os.fspath(path)}: has no {name!r}; it contains {found}.")
         if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
-            raise InputError(f"{os.fspath(path)}: {name!r} must be a list of whole numbers, one an example.")
+            raise InputError(f"{os.fspath(path)}: {name!r} must be a list of whole numbers, one per example.")
     return {name: arrays[name].astype(np.int64) for name in wanted}
 
 
 def read_npz_source(path: str, reading: Reading) -> Images | Examples:
-    """Read an npz file that holds either images or features, under the keys named in the messages below.
+    """Read an npz file with either `images` or `features`, `labels`, and optionally the same with `val_`.
 
     Images are uint8, (n, H, W), (n, H, W, C) or (n, C, H, W) with C = 1 or 3. If both the second and the last axis could
-    be the channels, the last one is. Rows are in the order of the arrays.
+    be the channels, the last one is used. Rows keep the order of the arrays.
     """
     arrays = _arrays_in(path)
     if "images" not in arrays:
         return _examples(path, arrays, reading.targets)
     if "features" in arrays:
-        raise InputError(f"{path}: holds both `images` and `features`; leave one of them out.")
+        raise InputError(f"{path}: contains both `images` and `features`; leave one of them out.")
     return _images(path, arrays)
 
 
@@ -111,27 +111,27 @@ def _checked_keys(path: str, arrays: dict[str, AnyArray], content: str) -> tuple
     if missing:
         found = ", ".join(sorted(arrays)) or "nothing"
         raise InputError(
-            f"{path}: no {' and no '.join(f'`{key}`' for key in missing)} in this npz; it must hold {_KEYS}; found {found}."
+            f"{path}: no {' and no '.join(f'`{key}`' for key in missing)} in this npz; it must contain {_KEYS}; found {found}."
         )
     if (f"val_{content}" in arrays) != ("val_labels" in arrays):
-        raise InputError(f"{path}: only one of `val_{content}` and `val_labels` is there; give both or neither.")
+        raise InputError(f"{path}: contains only one of `val_{content}` and `val_labels`; give both or neither.")
     return (arrays[f"val_{content}"], arrays["val_labels"]) if "val_labels" in arrays else None
 
 
 def _arrays_in(path: str, wanted: tuple[str, ...] = _WANTED, content: str = _KEYS) -> dict[str, AnyArray]:
-    """Return the wanted arrays of a file; others, which are not read, as names of something empty."""
+    """Return the wanted arrays of a file; other arrays are not read and are returned empty."""
     try:
         if not zipfile.is_zipfile(path):
-            with open(path, "rb"):  # a missing or unreadable file has its own, clearer message
+            with open(path, "rb"):  # a missing or unreadable file raises a clearer message
                 pass
-            raise InputError(f"{path}: not an npz file, or a truncated one; it must hold {content}.")
+            raise InputError(f"{path}: not an npz file, or a truncated one; it must contain {content}.")
         _refuse_bomb(path)
         with np.load(path, allow_pickle=False) as archive:
             return {key: archive[key] if key in wanted else np.empty(0) for key in archive.files}
     except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        reason = "it holds pickled objects, which are never loaded" if "pickle" in str(error).lower() else str(error)
+        reason = "it contains pickled objects, which are never loaded" if "pickle" in str(error).lower() else str(error)
         raise InputError(f"{path}: cannot be read as an npz file: {reason}.") from None
 
 

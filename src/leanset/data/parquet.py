@@ -19,9 +19,9 @@ _AT_ONCE = 1024  # rows
 def read_parquet(path: str, reading: Reading) -> Images | Examples:
     """Read a Parquet file, or a folder of them in sorted order: images or features, with labels.
 
-    In a folder, files whose names start with `train` are the training rows and those that start with `validation`,
-    `valid`, `val` or `test` (the first of these that is there) are held out; without any `train` file all are training
-    rows. Row numbers go on from one file to the next.
+    In a folder, files whose names start with `train` contain the training rows, and files that start with `validation`,
+    `valid`, `val` or `test` (the first of these that exists) are held out. Without a `train` file, all rows are for
+    training. Row numbers continue from one file to the next.
     """
     train, held_out = _splits(path)
     schema = _schema(train[0])
@@ -59,10 +59,10 @@ def _table(files: list[str], columns: Columns, where: str) -> "pa.Table":
         missing = set(columns.names) - set(_schema(file).names)
         if missing:
             raise InputError(f"{file}: no column {', '.join(sorted(missing))}, which the other files of {where} have.")
-        # By and by: a few bytes of run-length coding can stand for any number of rows, and no header tells.
+        # In batches: a few bytes of run-length coding can expand to any number of rows, and no header says how many.
         with _damage_named(file), pq.ParquetFile(file) as content:
             for batch in content.iter_batches(_AT_ONCE, columns=columns.names):
-                batch.validate(full=True)  # such as that text is text
+                batch.validate(full=True)  # for example, that text is valid UTF-8
                 batches.append(batch)
                 size += batch.nbytes
                 refuse_beyond_memory(size, file, "unpacks to at least")
@@ -83,9 +83,9 @@ def _joined(batches: "list[pa.RecordBatch]", where: str) -> "pa.Table":
     import pyarrow as pa
 
     if not sum(batch.num_rows for batch in batches):
-        raise InputError(f"{where}: holds no rows.")
+        raise InputError(f"{where}: contains no rows.")
     schema = batches[0].schema.remove_metadata()
     for batch in batches:
         if batch.schema.remove_metadata() != schema:
-            raise InputError(f"{where}: the files disagree about the types of their columns.")
+            raise InputError(f"{where}: the files have different column types.")
     return pa.Table.from_batches([batch.replace_schema_metadata(None) for batch in batches], schema)

@@ -6,7 +6,7 @@ from leanset._progress import Advance
 
 OnBad = Literal["stop", "skip"]
 DEFAULT_MEMORY = 4 * 2**30
-HELD_OUT_NAMES = ("validation", "valid", "val", "test")  # first one that is there; test sets often have no labels
+HELD_OUT_NAMES = ("validation", "valid", "val", "test")  # the first that exists is used; test sets often have no labels
 
 
 def _nobody(share: float) -> None:

@@ -26,7 +26,7 @@ READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
     "parquet": read_parquet,
     "hf": read_hf,
 }
-# Options that only some kinds have a use for; with another kind they would be ignored, so they are refused.
+# Options that apply only to some kinds of source; other kinds would ignore them, so they are refused.
 _USERS = {
     "on_bad": ("tiny-imagenet", "folder", "parquet", "hf"),
     "image_size": ("tiny-imagenet", "folder", "parquet", "hf"),
@@ -55,19 +55,19 @@ def open_source(
         `kind:path` with one of the kinds cifar10, cifar100, tiny-imagenet, idx, folder, npz, parquet, hf; or just the path
         of an .npz or .parquet file.
     on_bad : "stop" or "skip"
-        What to do about an image file that cannot be decoded: raise, or leave it out and list it in `Images.unreadable`;
-        `Images.rows` keeps the source's own row numbers. If more than half of a split are such, it is an error all the same.
+        What to do if an image cannot be decoded: raise, or leave it out and list it in `Images.unreadable`; `Images.rows`
+        keeps the row numbers of the source. If more than half of a split cannot be decoded, always raise.
     image_size : int or None
-        Side of the square that encoded images are scaled (the shorter side) and cut (the middle) to. None keeps the size
-        if all images have one size, and means 224 if they do not.
+        Side of the square that encoded images are scaled to (by the shorter side) and cropped to (at the centre). None
+        keeps the size if all images have the same size, and means 224 otherwise.
     label_column, image_column : str or None
-        Columns of a parquet or hf source; None takes the usual names.
+        Columns of a parquet or hf source; None tries the usual names.
     targets : "classes", "labels" or "numbers"
         What the labels of features are: one class, a matrix of 0 and 1, or numbers. Images have classes.
     memory : int
-        Encoded images that would need more bytes than this once decoded are decoded each time they are asked for.
+        Encoded images that need more bytes than this when decoded are decoded each time they are read.
     advance : callable or None
-        Told the share of the decoding that is done.
+        Called with the completed share of the decoding.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def open_source(
     for name, users in _USERS.items():
         if getattr(reading, name) not in (None, "stop") and kind not in users:
             raise InputError(
-                f"`{name}={getattr(reading, name)!r}` has no meaning for a {kind} source, only for {', '.join(users)}."
+                f"`{name}={getattr(reading, name)!r}` does not apply to a {kind} source, only to {', '.join(users)}."
             )
     if advance is not None:
         reading = replace(reading, advance=advance)
@@ -104,12 +104,12 @@ def open_source(
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error}.") from None
     if isinstance(data, Images) and targets != Classes.kind:
-        raise InputError(f"{path}: images have one class each, so loss='softmax' is the only one for them.")
+        raise InputError(f"{path}: images have one class each, so they need loss='softmax'.")
     return data
 
 
 def kind_of(spec: str) -> str:
-    """Return what kind of source is named, by its first word or by the ending of a bare path; "" for neither.
+    """Return the kind of a source, from its prefix or from the ending of a bare path; "" if unknown.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _parsed(spec: str) -> tuple[str, str]:
     path = spec.removeprefix(f"{kind}:")
     if not kind:
         raise InputError(f"`{spec}`: {kinds}, or the path of an .npz or .parquet file.")
-    path = os.path.expanduser(path)  # no shell expands the ~ of `folder:~/pictures`
+    path = os.path.expanduser(path)  # the shell does not expand the ~ in `folder:~/pictures`
     if not path or not os.path.exists(path):
         raise InputError(f"`{spec}`: there is no file or folder `{path}`; {kinds}.")
     return kind, path

@@ -1,4 +1,4 @@
-"""Arrow tables, from Parquet files or Hugging Face datasets, to `Images` or `Examples`."""
+"""Turn Arrow tables, from Parquet files or Hugging Face datasets, into `Images` or `Examples`."""
 
 import io
 import json
@@ -26,7 +26,7 @@ IMAGE_COLUMNS = ("image", "img", "images")
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table that are read: labels, and either an image column or feature columns."""
+    """The columns to read: the labels, and either an image column or feature columns."""
 
     label: str
     image: str | None
@@ -34,7 +34,7 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        """All of them."""
+        """The names of all columns to read."""
         return [*self.features, self.label] if self.image is None else [self.image, self.label]
 
 
@@ -53,7 +53,7 @@ class EncodedColumn:
         return f"{self.where} row {row}"
 
     def stamp(self, row: int) -> str:
-        """Return the row, the number of bytes and a checksum of the last of them, where images differ most."""
+        """Return the row, the number of bytes and a checksum of the last 1024, where images differ most."""
         content = self.column[row].as_buffer()
         return f"{row}\0{content.size}\0{zlib.crc32(content[-1024:])}"
 
@@ -63,16 +63,16 @@ class EncodedColumn:
 
 
 def chosen_columns(schema: "pa.Schema", where: str, reading: Reading) -> Columns:
-    """Pick label, image and feature columns: those the user named, or the usual names."""
+    """Choose the label, image and feature columns: those the user named, or those with usual names."""
     label = _picked(schema, where, "label_column", reading.label_column, LABEL_COLUMNS)
     if label is None:
         raise InputError(
-            f"{where}: no label column ({', '.join(LABEL_COLUMNS)}); name one of {', '.join(schema.names)} with `label_column`."
+            f"{where}: no label column ({', '.join(LABEL_COLUMNS)}); give one of {', '.join(schema.names)} as `label_column`."
         )
     image = _picked(schema, where, "image_column", reading.image_column, IMAGE_COLUMNS)
     if image is not None and not _holds_bytes(schema.field(image).type):
         raise InputError(
-            f"{where}: column `{image}` must hold encoded image files, as bytes or as a struct with `bytes`; "
+            f"{where}: column `{image}` must contain encoded image files, as bytes or as a struct with `bytes`; "
             f"it is {schema.field(image).type}."
         )
     return Columns(label, image, () if image is not None else _feature_columns(schema, where, label))
@@ -86,7 +86,7 @@ def source_from(
     where: str,
     reading: Reading,
 ) -> Images | Examples:
-    """Make images or examples of the chosen columns; `classes` are the names that came with integer labels, if any."""
+    """Build images or examples from the chosen columns; `classes` are the class names of integer labels, if known."""
     if columns.image is None:
         return _examples(train, held_out, columns, classes, where, reading)
     labels = _labels(train, columns.label, where)
@@ -119,7 +119,7 @@ def _examples(
 
 
 def class_names(schema: "pa.Schema", label: str) -> tuple[str, ...] | None:
-    """Return the class names that Hugging Face's writers leave in a schema, or None."""
+    """Return the class names that Hugging Face datasets store in a schema, or None."""
     try:
         note = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
         names = note["info"]["features"][label]["names"]
@@ -148,12 +148,14 @@ def _holds_bytes(kind: "pa.DataType") -> bool:
 def _feature_columns(schema: "pa.Schema", where: str, label: str) -> tuple[str, ...]:
     from pyarrow import types
 
-    # pandas writes its index as a column of this name; it is no feature.
+    # pandas writes its index as a column of this name; it is not a feature.
     fields = [field for field in schema if field.name != label and not field.name.startswith("__index_level_")]
     lists = [field.name for field in fields if _is_list(field.type)]
     numbers = [field.name for field in fields if types.is_integer(field.type) or types.is_floating(field.type)]
     if len(lists) > 1 and "features" not in lists:
-        raise InputError(f"{where}: several columns hold lists of numbers ({', '.join(lists)}); name one `features`.")
+        raise InputError(
+            f"{where}: several columns contain lists of numbers ({', '.join(lists)}); rename one to `features`."
+        )
     if lists:
         return ("features",) if "features" in lists else (lists[0],)
     if not numbers:
@@ -183,11 +185,11 @@ def _labels(table: "pa.Table", name: str, where: str, targets: str = "classes") 
     column = table[name]
     _refuse_nulls(column, name, where)
     if targets != "classes" and _is_list(column.type):
-        return _from_lists(column, name, where)  # several labels or numbers an example
+        return _from_lists(column, name, where)  # several labels or numbers per example
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type):
-        raise InputError(f"{where}: column `{name}` must hold integers or text; it is {column.type}.")
+        raise InputError(f"{where}: column `{name}` must contain integers or text; it is {column.type}.")
     values: AnyArray = column.to_numpy()
     return values
 
@@ -213,7 +215,7 @@ def _encoded(table: "pa.Table", name: str, where: str) -> EncodedColumn:
     column = table[name]
     _refuse_nulls(column, name, where)
     if pa.types.is_struct(column.type):
-        # A struct may name a file instead of holding its bytes; a table from a stranger does not choose files to open.
+        # A struct may name a file instead of containing its bytes; an untrusted table must not choose files to open.
         column = pc.struct_field(column, "bytes")
         _refuse_nulls(column, f"{name}.bytes", where)
     return EncodedColumn(where, column)
@@ -234,7 +236,7 @@ def _from_lists(column: "pa.ChunkedArray", name: str, where: str) -> AnyArray:
     odd = np.flatnonzero(lengths != lengths[:1])
     if len(odd):
         raise InputError(
-            f"{where}: lists in column `{name}` must have one length; row 0 has {lengths[0]} numbers, "
+            f"{where}: lists in column `{name}` must have the same length; row 0 has {lengths[0]} numbers, "
             f"row {odd[0]} has {lengths[odd[0]]}."
         )
     flat = pc.list_flatten(column)

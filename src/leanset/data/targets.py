@@ -1,7 +1,7 @@
-"""What a head is asked to say of each example: one class, a set of labels, or numbers.
+"""What a head predicts for each example: one class, a set of labels, or numbers.
 
-Every kind also sorts the examples into groups. Balance is kept over groups: a class; the rarest label an example has; a
-tenth of the examples, sorted by their number. So "proportional" means what people expect for each kind of target.
+Every kind also assigns the examples to groups, over which removals are balanced: the class; the rarest label of the
+example; the tenth of the examples by number. So "proportional" means what users expect for each kind of target.
 """
 
 import abc
@@ -16,13 +16,13 @@ from leanset._arrays import AnyArray, Matrix, Rows, quantile_bins
 from leanset._errors import InputError
 from leanset.data.labels import coded_labels, codes_among
 
-_BINS = 10  # groups of a number, if there are at least as many examples in each
+_BINS = 10  # most groups of numeric targets; fewer if a group would have less than _LEAST_IN_BIN examples
 _LEAST_IN_BIN = 10
 
 
 @dataclass(frozen=True)
 class Targets(abc.ABC):
-    """The targets of n examples and the names of the outputs that are to match them."""
+    """The targets of n examples and the names of the outputs that predict them."""
 
     values: AnyArray
     names: tuple[str, ...]
@@ -34,7 +34,7 @@ class Targets(abc.ABC):
     @property
     @abc.abstractmethod
     def groups(self) -> Rows:
-        """The group of each example, as codes from 0; balance is kept over groups."""
+        """The group of each example, as codes from 0; removals are balanced over groups."""
 
     @property
     @abc.abstractmethod
@@ -44,16 +44,16 @@ class Targets(abc.ABC):
     @property
     @abc.abstractmethod
     def shown(self) -> AnyArray:
-        """The targets as people read them, for tables."""
+        """The targets in readable form, for tables."""
 
     @classmethod
     @abc.abstractmethod
     def checked(cls, values: ArrayLike, count: int, of: str) -> Self:
-        """Check targets as a user hands them in; `of` is what the error calls the array that they belong to."""
+        """Check a user's targets; `of` is the name of the corresponding array in error messages."""
 
     @abc.abstractmethod
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
-        """Check held-out targets, which must be of the same classes, labels or numbers as these."""
+        """Check held-out targets, which must have the same classes, labels or numbers as these."""
 
     @property
     def group_sizes(self) -> Rows:
@@ -113,7 +113,7 @@ class LabelSets(Targets):
 
     @cached_property
     def groups(self) -> Rows:
-        """The rarest label that each example has; one group more for examples without any."""
+        """The rarest label of each example; one more group for examples without labels."""
         counts = self.values.sum(axis=0)
         rarity = np.where(self.values > 0, -counts, -np.inf)
         return np.asarray(np.where(self.values.any(axis=1), rarity.argmax(axis=1), len(self.names)))
@@ -125,7 +125,7 @@ class LabelSets(Targets):
 
     @property
     def shown(self) -> AnyArray:
-        """The labels of each example with | between."""
+        """The labels of each example, joined by |."""
         names = np.array(self.names, dtype=object)
         return np.array(["|".join(names[row > 0]) for row in self.values])
 
@@ -142,7 +142,7 @@ class LabelSets(Targets):
         return cls(matrix, tuple(map(str, range(matrix.shape[1]))))
 
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
-        """Check a held-out matrix with as many columns."""
+        """Check a held-out matrix, which must have the same number of columns."""
         matrix = self._zeros_and_ones(values, count, name, of)
         _check_width(matrix, len(self.names), name)
         return type(self)(matrix, self.names)
@@ -184,26 +184,26 @@ class Numbers(Targets):
 
     @property
     def group_names(self) -> tuple[str, ...]:
-        """Which part of the sorted examples, from low to high numbers."""
+        """The part of the examples by number, from low to high."""
         return tuple(f"part {k + 1} of {self._bins}" for k in range(self._bins))
 
     @property
     def shown(self) -> AnyArray:
-        """The numbers; several of one example with spaces between."""
+        """The numbers; several numbers of one example are joined by spaces."""
         if self.values.shape[1] == 1:
             return np.asarray(self.values[:, 0])
         return np.array([" ".join(f"{value:.6g}" for value in row) for row in self.values])
 
     @classmethod
     def checked(cls, values: ArrayLike, count: int, of: str) -> Self:
-        """Check finite numbers, one or several an example."""
+        """Check finite numbers, one or several per example."""
         matrix = _checked_matrix(values, count, "labels", of)
         if (matrix == matrix[0]).all():
             raise InputError("`labels` must differ for loss='squared'; every example has the same number.")
         return cls(matrix, tuple(map(str, range(matrix.shape[1]))))
 
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
-        """Check as many held-out numbers an example."""
+        """Check held-out numbers, which must have the same number of columns."""
         matrix = _checked_matrix(values, count, name, of)
         _check_width(matrix, len(self.names), name)
         return type(self)(matrix, self.names)
@@ -216,7 +216,7 @@ def _checked_matrix(values: ArrayLike, count: int, name: str, of: str) -> Matrix
     try:
         matrix = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"`{name}` must be numbers, one row an example.") from None
+        raise InputError(f"`{name}` must be numbers, one row per example.") from None
     if matrix.ndim == 1:
         matrix = matrix[:, None]
     if matrix.ndim != 2 or len(matrix) != count or not matrix.size:

@@ -15,9 +15,9 @@ _ANNOTATIONS = os.path.join("val", "val_annotations.txt")
 def read_tiny_imagenet(path: str, reading: Reading) -> Images:
     """Read Tiny-ImageNet, or a part of it, in its official layout.
 
-    Row order: WordNet ids (the class names) sorted, and within a class the numbers in the file names ascending:
-    `n01443537_2.JPEG` comes before `n01443537_10.JPEG`. The validation images, in the order of their numbers, are held
-    out; the official test images have no labels and are not read.
+    Rows are sorted by WordNet id (the class name), and within a class by the number in the file name:
+    `n01443537_2.JPEG` comes before `n01443537_10.JPEG`. The validation images, sorted by number, are held out; the
+    official test images have no labels and are not read.
     """
     classes = tuple(sorted(set(_lines(path, "wnids.txt"))))
     names, labels = [], []
@@ -41,7 +41,9 @@ def _validation(path: str, classes: tuple[str, ...]) -> Labelled | None:
 def _annotation(line: str) -> tuple[str, str]:
     fields = line.split("\t")
     if len(fields) < 2 or os.path.basename(fields[0]) != fields[0]:
-        raise InputError(f"{_ANNOTATIONS}: each line must hold a file name, a tab and a WordNet id; got {line[:80]!r}.")
+        raise InputError(
+            f"{_ANNOTATIONS}: each line must contain a file name, a tab and a WordNet id; got {line[:80]!r}."
+        )
     return fields[0], fields[1]
 
 

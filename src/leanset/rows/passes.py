@@ -1,8 +1,8 @@
 """Passes over the rows of a table: sums and maps, in chunks, on all cores.
 
-The work gets a chunk of the table and the same rows of further columns, which are arrays with one entry (or row) an
-example. Chunk boundaries depend on the sizes only and sums are taken in chunk order, so the last bit does not depend on
-the number of threads.
+The function `work` gets a chunk of the table and the same rows of further columns, which are arrays with one entry (or
+row) per example. Chunk boundaries depend only on the sizes and sums are taken in chunk order, so results are identical
+to the last bit for any number of threads.
 """
 
 from collections.abc import Callable
@@ -24,11 +24,11 @@ def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int, w
 
     Parameters
     ----------
-    work : from a chunk of rows to an array, a number, or a tuple of arrays; with weights, it gets them as last argument
+    work : turns a chunk of rows into an array, a number, or a tuple of arrays; gets the weights, if any, as last argument
     table : the rows
     columns : arrays with one entry or row for each row of the table
-    width : numbers that the work holds for one row; it sets the size of the chunks
-    weights : (n,) how much each row counts, 0 for not at all; most rows of weight 0 are not even read
+    width : numbers that `work` stores per row; determines the size of the chunks
+    weights : (n,) weight of each row; most rows of weight 0 are not read
 
     Examples
     --------
@@ -46,9 +46,9 @@ def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int, w
 def map_rows(
     work: Callable[..., AnyArray], table: RowTable, *columns: AnyArray, width: int, weights: Vector | None = None
 ) -> AnyArray:
-    """Return `work(chunk, *columns)` of all chunks, one below the other; the arguments are those of `sum_rows`.
+    """Return `work(chunk, *columns)` of all chunks, concatenated; the arguments are those of `sum_rows`.
 
-    With weights, rows of weight 0 may be left at 0; the work does not get the weights.
+    The result may be 0 for rows of weight 0. `work` does not get the weights.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def map_rows(
 def map_some_rows(
     work: Callable[..., AnyArray], table: RowTable, rows: Rows, *columns: AnyArray, width: int
 ) -> AnyArray:
-    """Return `work(chunk, *columns)` over the rows with some numbers, in their order; else as `map_rows`.
+    """Return `work(chunk, *columns)` for the given row numbers, in their order; see `map_rows`.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def map_some_rows(
 
 
 def some_rows(table: RowTable, rows: Rows) -> MemoryRows:
-    """Return a copy of a few rows as a table in memory; for samples, not for most of the table."""
+    """Return a copy of some rows as a table in memory; meant for small samples."""
     return MemoryRows(table._read_rows(rows))
 
 
 def largest_in_rows(table: RowTable) -> Vector:
-    """Return the largest absolute value of each column in float64."""
+    """Return the largest absolute value of each column, in float64."""
     chunks = row_chunks(*table.shape)
     tops = in_order(lambda chunk: np.abs(table._read_rows(chunk)).max(axis=0), chunks)
     return np.asarray(np.max(list(tops), axis=0), dtype=np.float64)
@@ -113,7 +113,7 @@ def _on_chunks(
 
 
 def _counting(weights: Vector, chunk: slice) -> slice | Rows:
-    """Return the rows of a chunk that count; all of them, where leaving some out would cost more than it saves."""
+    """Return the rows of a chunk with non-zero weight; all rows if skipping some would cost more than it saves."""
     rows = chunk.start + np.flatnonzero(weights[chunk])
     return chunk if 2 * len(rows) > chunk.stop - chunk.start else rows
 

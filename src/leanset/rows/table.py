@@ -4,10 +4,10 @@ from leanset._arrays import AnyArray, Rows
 
 
 class RowTable(abc.ABC):
-    """An (n, d) table of numbers that is read a chunk at a time, wherever it lies.
+    """An (n, d) table of numbers that is read in chunks, wherever it is stored.
 
-    Nobody outside this room reads a table: the passes do, so that a table on disk or on a cluster needs one more file
-    here and nothing else.
+    Only the passes of this package read tables, so a table on disk or on a cluster needs one new file here and nothing
+    else.
     """
 
     @property
@@ -17,7 +17,7 @@ class RowTable(abc.ABC):
 
     @abc.abstractmethod
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
-        """Return some rows: a chunk, or the rows with these numbers."""
+        """Return a chunk of rows, or the rows with the given numbers."""
 
     def __len__(self) -> int:
         return self.shape[0]
