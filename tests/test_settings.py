@@ -150,5 +150,5 @@ def test_effort_reaches_the_solver_whichever_it_is(toy):
     with pytest.raises(InputError, match=r"`seconds=3.0` does not apply to `solver=Exhaustive"):
         planned(solver=leanset.Exhaustive(), seconds=3.0)
     assert planned(method="el2n", remove="high").strategy.chooser.remove == "high"
-    with pytest.raises(InputError, match="`remove='high'`: leanset has no scale"):
+    with pytest.raises(InputError, match="`remove='high'` does not apply to leanset, which does not rank by a score"):
         planned(remove="high")

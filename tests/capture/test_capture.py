@@ -42,9 +42,9 @@ class Wrapped(nn.Module):
 
 def test_a_layer_that_is_not_the_head_is_refused():
     data = ImageBatches(striped_images(8, held_out=0))
-    with pytest.raises(InputError, match=r"not what the network returns.*`inner\.fc`"):
+    with pytest.raises(InputError, match=r"has outputs that differ from those of the network.*`inner\.fc`"):
         capture_head(Wrapped(lambda z: z.softmax(1)), data, CPU)
-    with pytest.raises(InputError, match=r"not what the network returns.*`inner\.fc`"):
+    with pytest.raises(InputError, match=r"has outputs that differ from those of the network.*`inner\.fc`"):
         capture_head(Wrapped(nn.Linear(3, 3)), data, CPU, head="inner.fc")
 
 
@@ -68,7 +68,7 @@ def test_a_head_that_runs_twice_or_sees_maps_is_refused():
     data = ImageBatches(striped_images(8, held_out=0))
     with pytest.raises(InputError, match="runs 2 times"):
         capture_head(Twice(), data, CPU)
-    with pytest.raises(InputError, match="one vector an example"):
+    with pytest.raises(InputError, match="one vector per example"):
         capture_head(OnMaps(), data, CPU)
 
 

@@ -118,7 +118,7 @@ def test_a_checkpoint_replaces_the_training(tmp_path):
     torch.save({"fc.weight": torch.zeros(2, 2)}, tmp_path / "foreign.pt")
     with pytest.raises(InputError, match="does not fit"):
         statistics(settings=dataclasses.replace(SETTINGS, checkpoint=tmp_path / "foreign.pt"))
-    with pytest.raises(InputError, match="several runs"):
+    with pytest.raises(InputError, match="`runs=2` needs several trainings"):
         dataclasses.replace(settings, runs=2)
 
 
@@ -127,7 +127,7 @@ def test_what_a_checkpoint_cannot_tell_is_said_before_anything_is_computed(tmp_p
     network = Network(striped_images(), dataclasses.replace(SETTINGS, checkpoint=tmp_path / "any.pt"))
     strategy = strategy_named("newton", name)
     if "dynamics" in strategy.needs:
-        with pytest.raises(InputError, match=f"`method='{name}'` needs the dynamics"):
+        with pytest.raises(InputError, match=f"`method='{name}'` needs training dynamics"):
             network.check_can_serve(strategy)
     else:
         assert network.check_can_serve(strategy) == ("gradient_norm" in METHODS[name]().all_needs())

@@ -139,5 +139,5 @@ def test_removing_nothing_is_predicted_to_do_nothing(ground):
 
 def test_removing_everything_is_refused(ground):
     state, validation = ground
-    with pytest.raises(ValueError, match="`removed` takes all 240 rows"):
+    with pytest.raises(ValueError, match="`removed` contains all 240 rows"):
         by_rule(state, np.ones(240, dtype=bool), validation)

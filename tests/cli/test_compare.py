@@ -123,7 +123,7 @@ def test_what_is_wrong_is_named_before_anything_is_trained_or_written(image_npz,
 
 def test_features_and_head_statistics_are_refused(toy_npz, tmp_path):
     done = call("compare", toy_npz, *NETWORK, "--out", tmp_path / "out", check=2)
-    assert f"{toy_npz}: holds features" in done.stderr
+    assert f"{toy_npz}: contains features" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

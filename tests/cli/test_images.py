@@ -132,7 +132,7 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 0.4, *NETWORK, "--preset", "slow"), "published, fast"),
         (("--fraction", 0.4, *NETWORK, "--lr", -1), "lr=-1.0"),
         (("--fraction", 0.4, *NETWORK, "--std", "0,1,1", "--mean", "0,0,0"), "must be positive"),
-        (("--fraction", 0.4, *NETWORK, "--remove", "low"), "leanset has no scale"),
+        (("--fraction", 0.4, *NETWORK, "--remove", "low"), "--remove low does not apply to leanset"),
         (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--remove", "middle"), "'low' or 'high'"),
         (("--fraction", 0.4, *NETWORK, "--label-column", "y"), "does not apply to a folder source"),
         (("--fraction", 0.4, *NETWORK, "--mean", "0.5,0.5,0.5"), "both --mean and --std"),
@@ -140,7 +140,7 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 0.4, "--model", "lenet", "--checkpoint", "m.pt"), "no such checkpoint"),
         (("--fraction", 0.4, *NETWORK, "--l2", 0), "--l2 0.0 must be positive"),
         (("--fraction", 0.4, *NETWORK, "--stem", "large"), "one stem for all sizes"),
-        (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--seconds", 3), "searches for nothing"),
+        (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--seconds", 3), "does not search"),
         (("--fraction", 0.4, *NETWORK, "--on-bad-image", "ask"), "must be 'stop' or 'skip'"),
         (("--fraction", 0.4, *NETWORK, "--device", "tpu"), "'auto', 'cpu'"),
     ):

@@ -49,7 +49,7 @@ def test_what_is_wrong_is_said_before_the_data_is_read(tmp_path, monkeypatch):
 
 
 def test_features_are_no_images(toy_npz):
-    assert "holds features" in call("paper", "pruning", "--data", toy_npz, check=2).stderr
+    assert "contains features" in call("paper", "pruning", "--data", toy_npz, check=2).stderr
 
 
 def test_numbers_that_make_no_sense_are_refused(tiny_npz, tiny_scale, tmp_path):

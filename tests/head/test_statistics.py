@@ -113,7 +113,7 @@ def test_a_networks_statistics_are_pruned_as_the_network_saw_them(toy):
     np.testing.assert_array_equal(one.kept, two.kept)
     assert one.certificate.l2 == 0.01
     assert one.certificate.start_head_distance == pytest.approx(two.certificate.start_head_distance)
-    assert any("lay" in note and "from the minimum" in note for note in one.certificate.notes)
+    assert any("The given head was" in note and "from the minimum" in note for note in one.certificate.notes)
 
 
 def test_the_polished_head_does_not_depend_on_the_networks_head(toy):
@@ -139,7 +139,7 @@ def test_source_row_numbers_are_kept_when_rows_were_left_out(toy, tmp_path):
 
 
 def test_what_does_not_fit_is_refused(toy):
-    with pytest.raises(InputError, match="5 examples, not of 240"):
+    with pytest.raises(InputError, match="5 examples, not for 240"):
         statistics(toy, dynamics=(dynamics(5),))
     with pytest.raises(InputError, match="one number for each"):
         statistics(toy, gradient_norm=np.zeros(3))
@@ -147,5 +147,5 @@ def test_what_does_not_fit_is_refused(toy):
         leanset.prune(statistics(toy), toy[1], count=5)
     with pytest.raises(InputError, match="`labels` are missing"):
         leanset.prune(toy[0], count=5)
-    with pytest.raises(InputError, match="4 classes, but the labels name 3"):
+    with pytest.raises(InputError, match="4 classes, but the labels have 3"):
         leanset.prune(dataclasses.replace(statistics(toy), classes=("a", "b", "c", "d")), count=5)

@@ -67,7 +67,7 @@ def test_violations_are_put_into_words():
 
 def test_too_many_is_an_error_that_says_how_many_may_go():
     rules = Constraints(np.array([0, 0, 1, 1]), 2, np.array([True, False, False, False]), proportional=False)
-    with pytest.raises(InputError, match=r"3 examples cannot go: 1 of 4 are pinned .* at most 2 may"):
+    with pytest.raises(InputError, match=r"3 examples cannot be removed: 1 of 4 are pinned .* at most 2 can be"):
         rules.check(3)
 
 

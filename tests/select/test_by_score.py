@@ -100,7 +100,7 @@ def test_wrong_methods_are_refused(toy):
         leanset.prune(features, labels, count=60, method="el3n")
     with pytest.raises(InputError, match="two ways"):
         leanset.prune(features, labels, count=60, method="el2n", formulation="paper")
-    with pytest.raises(InputError, match="searches for nothing"):
+    with pytest.raises(InputError, match="does not search, so `solver="):
         leanset.prune(features, labels, count=60, method="el2n", solver=leanset.AdaptiveAnnealing())
     with pytest.raises(InputError, match="instance"):
         leanset.prune(features, labels, count=60, method=3)

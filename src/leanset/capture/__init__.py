@@ -1,6 +1,6 @@
-"""From a network to the statistics of its head. Needs torch."""
+"""Compute the head statistics of a network. Needs torch."""
 
-import leanset.training  # noqa: F401  # first: without torch, its door says which extra to install
+import leanset.training  # noqa: F401  # first, because without torch it says which extra to install
 from leanset.capture.cost import network_seconds
 from leanset.capture.locate import find_head
 from leanset.capture.network import Network, network_statistics, trained_network

@@ -1,4 +1,4 @@
-"""What training and capturing will take, from a few steps on this machine."""
+"""Estimate the time for training and capturing, from a few steps on this machine."""
 
 import time
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from leanset.capture.network import Network
 from leanset.training import channels_last, fabric_for, torch_threads
 
 _STEPS = 3
-_GRADIENT_COST = 2.0  # a gradient of its own for each example, against its part in a training step; measured
+_GRADIENT_COST = 2.0  # time of one per-example gradient, relative to one example in a training step; measured
 
 
 def network_seconds(network: Network, *, gradients: bool = False) -> list[tuple[str, float]]:
-    """Time a few steps on this machine and return the seconds that training and capturing will take."""
+    """Time a few steps on this machine and return the estimated seconds for training and capturing."""
     images, settings = network.images, network.settings
     recipe, fabric = settings.recipe, fabric_for(settings.device)
     model = fabric.to_device(channels_last(network.model))

@@ -20,8 +20,8 @@ def find_head(model: nn.Module, name: str | None = None) -> tuple[str, nn.Linear
     if name is None:
         if not linear:
             raise InputError(
-                f"{type(model).__name__} has no linear layer that could be its head; tried every module. leanset needs a "
-                "network whose last step is `nn.Linear`."
+                f"{type(model).__name__} has no linear layer that could be its head. leanset needs a network whose last "
+                "layer is `nn.Linear`."
             )
         return list(linear.items())[-1]
     if name in linear:

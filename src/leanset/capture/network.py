@@ -1,7 +1,7 @@
-"""From images to head statistics: train a network or take a checkpoint, show it all examples, keep what is needed.
+"""Compute head statistics of images: train a network or load a checkpoint, and run it over all examples.
 
-Inside the run folder, `network/` holds the trained network(s) and `network/head/` the statistics; each is kept as soon
-as it is finished, so that another budget or method in the same folder starts from there.
+Inside the run folder, `network/` contains the trained network(s) and `network/head/` the statistics. Each is saved as
+soon as it is finished, so that a run with another budget or method in the same folder can reuse it.
 """
 
 import hashlib
@@ -42,13 +42,13 @@ from leanset.training import (
 
 
 class Network:
-    """A network on some images: built once, then trained or loaded, and shown the images.
+    """A network for some images: built once, trained or loaded, and run over the images.
 
     Parameters
     ----------
     images : the data; held-out images become validation data
-    settings : which network, and how it comes to its weights
-    model : the network of the first run, where it is built already
+    settings : which network, and how it gets its weights
+    model : the network of the first run, if it is already built
     """
 
     def __init__(self, images: Images, settings: NetworkSettings, model: nn.Module | None = None) -> None:
@@ -57,12 +57,12 @@ class Network:
 
     @classmethod
     def for_images(cls, images: Images, options: Settings) -> "Network":
-        """Build the network that a user's options ask for."""
+        """Build the network from a user's options."""
         settings, model = network_settings(images, options, seed=int(options.seed), decay_matters=options.l2 is None)
         return cls(images, settings, model)
 
     def outline(self) -> Outline:
-        """Return what a plan must know of the statistics, before the network is trained."""
+        """Return the facts about the data that a plan needs, before the network is trained."""
         images = self.images
         return Outline(
             targets=Classes(images.labels, images.classes),
@@ -76,11 +76,11 @@ class Network:
         )
 
     def check_can_serve(self, strategy: Strategy) -> bool:
-        """Raise if a strategy needs what a checkpoint cannot tell; return whether it needs the network's gradients."""
+        """Raise if a strategy needs training dynamics and there is a checkpoint; return whether it needs gradients."""
         if self.settings.checkpoint is not None and "dynamics" in strategy.needs:
             raise InputError(
-                f"`method={strategy.method!r}` needs the dynamics of a training, which a checkpoint does not tell; leave "
-                "`checkpoint` out to have the network trained."
+                f"`method={strategy.method!r}` needs training dynamics, which a checkpoint does not contain; leave "
+                "`checkpoint` out to train the network."
             )
         return "gradient_norm" in strategy.needs
 
@@ -92,14 +92,14 @@ class Network:
         retrain: bool = False,
         reporter: Reporter,
     ) -> HeadStatistics:
-        """Return what leanset needs to know of the network.
+        """Return the head statistics of the network.
 
         Parameters
         ----------
-        gradients : also measure the whole network's gradient of each example (GraNd)
-        out : run folder; trained networks and statistics are kept in it, and taken from it if they are there
-        retrain : replace a network with other settings that lies there
-        reporter : told of progress
+        gradients : also measure the gradient of the whole network for each example (GraNd)
+        out : run folder in which trained networks and statistics are saved, and from which they are reused
+        retrain : replace a network with other settings in that folder
+        reporter : shows progress
         """
         if out is None:
             with tempfile.TemporaryDirectory() as folder:
@@ -114,7 +114,7 @@ class Network:
         retrain: bool = False,
         reporter: Reporter,
     ) -> tuple[Training, Quality | None]:
-        """Train it, on some of the images if `places` are given; return it and how it does on the held-out ones."""
+        """Train the network, on the images at `places` if given; return it and its quality on the held-out images."""
         with tempfile.TemporaryDirectory() as folder:
             making = _Making(self, Path(folder) / NETWORK if out is None else Path(out), retrain, reporter, places)
             [training] = making.networks()
@@ -133,7 +133,7 @@ def trained_network(images: Images, settings: NetworkSettings, **options: Any) -
 
 
 class _Making:
-    """A network on its way to its statistics, in a folder."""
+    """Trains a network and computes its statistics in a folder."""
 
     def __init__(
         self, network: Network, path: Path, retrain: bool, reporter: Reporter, places: Rows | None = None
@@ -143,8 +143,8 @@ class _Making:
         self.data = ImageBatches(self.images, self.settings.scale)
         self.folder = NetworkFolder(path)
         self.fabric = fabric_for(self.settings.device, self.settings.devices)
-        # Before other processes are launched, which would wait for one that has failed; and in none of them: until then
-        # each takes itself for the first, and only the local rank tells.
+        # Open the folders before launching other processes, which would wait for a failed one, and only in the first
+        # process. Before the launch only the local rank identifies it.
         if self.fabric.local_rank == 0:
             for nth in range(self.settings.runs):
                 self.folder.further(nth).open(self._identity(nth), replace=retrain)
@@ -152,14 +152,14 @@ class _Making:
             self.fabric.launch()
 
     def statistics(self, gradients: bool) -> HeadStatistics:
-        """Train or load, capture, and measure gradients, each unless it is there."""
+        """Train or load, capture, and measure gradients; skip what is already there."""
         trainings = self.networks()
         records = tuple(training.dynamics for training in trainings if training.dynamics is not None)
         store = self.folder.path / HEAD
         if not is_stored(store):
             self._captured(trainings[0].model, store, records).save(store)
         statistics = HeadStatistics.load(store)
-        if len(statistics.dynamics) != len(records):  # captured when there were more or fewer runs
+        if len(statistics.dynamics) != len(records):  # captured with a different number of runs
             statistics = replace(statistics, dynamics=records, gradient_norm=None)
             statistics.save(store)
         if gradients and statistics.gradient_norm is None:
@@ -168,14 +168,14 @@ class _Making:
         return statistics
 
     def networks(self) -> list[Training]:
-        """Return the network of every run; processes that were only needed for training end here."""
+        """Return the network of every run; processes needed only for training end here."""
         trainings = [self._trained(nth) for nth in range(self.settings.runs)]
         if not self.fabric.is_global_zero:
             raise SystemExit(0)
         return trainings
 
     def held_out_quality(self, model: nn.Module) -> Quality | None:
-        """Return how a network does on the held-out images; None without such images."""
+        """Return the quality of a network on the held-out images; None if there are none."""
         if self.images.held_out is None:
             return None
         return quality(model, ImageBatches(self.images.held_out, self.data.scale), self.fabric.device)
@@ -229,9 +229,9 @@ class _Making:
         )
 
     def _gradient_norm(self, trainings: list[Training]) -> Vector:
-        """Average over the runs, each as it was early in its training, where the score tells examples apart.
+        """Average over the runs, each with its early weights, for which the score separates examples.
 
-        The early weights are loaded into the trained networks, which are captured and on disk by now.
+        The early weights are loaded into the trained networks, which are already captured and saved.
         """
         norms, runs = np.zeros(len(self.images)), self.settings.runs
         with self.reporter.stage("Gradient of every example", units=runs * len(self.images), unit="images") as advance:

@@ -15,7 +15,7 @@ from leanset.training import Batches, predicted, steps_of
 
 @dataclass(frozen=True)
 class Captured:
-    """What went into a head and what came out of it, example by example."""
+    """Inputs and outputs of a head for each example."""
 
     features: AnyArray  # (n, d) float32
     logits: AnyArray | None  # (n, C) float32
@@ -34,16 +34,16 @@ def capture_head(
     with_logits: bool = True,
     advance: Advance = lambda share: None,
 ) -> Captured:
-    """Show all examples to a network, without augmentation, and keep the inputs and outputs of its head.
+    """Run a network over all examples, without augmentation, and record the inputs and outputs of its head.
 
     Parameters
     ----------
-    model, data, device : the network, its inputs, and where it lives
+    model, data, device : the network, its inputs, and its device
     head : name of the head; the last linear layer if None
     store : folder to write the arrays to, batch by batch; in memory if None
-    prefix : of the file names there
-    with_logits : keep the outputs too, not only the inputs
-    advance : told of progress
+    prefix : of the file names
+    with_logits : record the outputs too, not only the inputs
+    advance : called with the completed share
     """
     name, layer = find_head(model, head)
     new = _in_folder(store, prefix) if store is not None else _in_memory
@@ -81,14 +81,14 @@ def _check_is_head(model: nn.Module, name: str, layer: nn.Linear, seen: list[Ten
     if len(seen) != 1:
         wrong = f"runs {len(seen)} times in one pass of the network; a head runs once"
     elif seen[0].ndim != 2:
-        wrong = f"sees inputs of shape {tuple(seen[0].shape)}; a head sees one vector an example"
+        wrong = f"gets inputs of shape {tuple(seen[0].shape)}; a head gets one vector per example"
     elif layer.out_features != answer.shape[1] or not torch.allclose(
         layer(seen[0]).float(), answer, rtol=1e-2, atol=1e-2
     ):
-        wrong = "puts out what is not what the network returns: it is not the head, or something follows it"
+        wrong = "has outputs that differ from those of the network: it is not the head, or another step follows it"
     if wrong:
         raise InputError(
-            f"the layer `{name}` {wrong}. Let the network return logits and name its head with `head=`; its linear layers: "
+            f"the layer `{name}` {wrong}. The network must return logits; give its head with `head=`. Its linear layers: "
             f"{listed_layers(model)}."
         )
 
@@ -100,7 +100,7 @@ def _in_memory(name: str, shape: tuple[int, int]) -> AnyArray:
 def _in_folder(store: Path, prefix: str) -> Callable[[str, tuple[int, int]], AnyArray]:
     def new(name: str, shape: tuple[int, int]) -> AnyArray:
         path = (store / f"{prefix}{name}.npy").resolve()
-        path.unlink(missing_ok=True)  # whoever has the old file mapped keeps it
+        path.unlink(missing_ok=True)  # existing memory maps of the old file stay valid
         array: AnyArray = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
         return array
 

@@ -16,17 +16,17 @@ _NOT_FOR_CHECKPOINTS = ("preset", "flip", "devices", "epochs", "batch_size", "lr
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkSettings:
-    """Which network, and how it comes to its weights.
+    """Which network to use, and how it gets its weights.
 
     Attributes
     ----------
-    model, stem : of the zoo
-    recipe : how it is trained; its weight decay is the head's l2 even with a checkpoint
+    model, stem : names of the network and of its first layer
+    recipe : how it is trained; its weight decay is the l2 of the head even with a checkpoint
     seed : of the weights, the order and the augmentation
-    runs : trainings with different seeds, for scores that average over them
-    checkpoint : weights to take instead of training
-    scale : how pixels become numbers; measured on the data if None
-    device, devices : where
+    runs : number of trainings, with different seeds, to average scores over
+    checkpoint : weights to load instead of training
+    scale : how pixels are scaled; measured on the data if None
+    device, devices : kind and number of devices
     """
 
     model: str
@@ -43,16 +43,18 @@ class NetworkSettings:
         if self.runs < 1 or self.devices < 1:
             raise InputError(f"`runs={self.runs}` and `devices={self.devices}` must be at least 1.")
         if self.checkpoint is not None and self.runs > 1:
-            raise InputError("a checkpoint is one network; several runs would have to be trained. Drop one of the two.")
+            raise InputError(
+                f"`runs={self.runs}` needs several trainings, but `checkpoint` is one network; give only one of them."
+            )
 
     def untrained(self, images: Images, nth: int = 0) -> nn.Module:
-        """Build the network of the nth run with its random weights."""
+        """Build the network of the nth run, with random weights."""
         return _untrained(self.model, images, self.stem, self.seed + nth)
 
     def as_the_checkpoint_says(
         self, classes: tuple[str, ...], weight_decay: float | None
     ) -> tuple["NetworkSettings", bool]:
-        """Take the pixel scale and the weight decay that leanset wrote into a checkpoint, unless they were given.
+        """Use the pixel scale and the weight decay stored in a checkpoint by leanset, unless they were given.
 
         Returns
         -------
@@ -76,9 +78,9 @@ class NetworkSettings:
 def network_settings(
     images: Images, options: NetworkOptions, *, seed: int, decay_matters: bool = True
 ) -> tuple[NetworkSettings, nn.Module]:
-    """Return what options of a network mean for some images, and the network, built once.
+    """Return the settings for some images that follow from the options, and the network, built once.
 
-    With `decay_matters`, the user is warned if a checkpoint's weight decay has to be assumed.
+    With `decay_matters`, warn if the weight decay of a checkpoint has to be assumed.
     """
     name = options.model
     if name is None:
@@ -105,14 +107,14 @@ def network_settings(
     settings, assumed = settings.as_the_checkpoint_says(images.classes, options.weight_decay)
     if assumed and decay_matters:
         warn(
-            f"the checkpoint does not tell its weight decay; {settings.recipe.weight_decay:g} is assumed. Give "
-            "`weight_decay` if it is another."
+            f"the checkpoint does not contain its weight decay; {settings.recipe.weight_decay:g} is assumed. Give "
+            "`weight_decay` if it is different."
         )
     return settings, model
 
 
 def _recipe(images: Images, options: NetworkOptions, normalised: bool) -> Recipe:
-    # A mirrored digit is another sign; grey images are digits and the like more often than not.
+    # Mirroring changes a digit, and grey images are often digits.
     flip = images.channels > 1 if options.flip is None else options.flip
     named = preset(options.preset or "fast", normalised=normalised)
     changes = {key: getattr(options, key) for key in ("epochs", "batch_size", "lr", "crop", "weight_decay")}
@@ -128,4 +130,4 @@ def _untrained(name: str, images: Images, stem: str, seed: int) -> nn.Module:
 def _refuse(what: str, options: NetworkOptions, names: tuple[str, ...]) -> None:
     given = options.given()
     for name in (name for name in options_of(NetworkOptions) if name in names and name in given):
-        raise InputError(f"`{name}={given[name]!r}`: has no meaning for {what}.")
+        raise InputError(f"`{name}={given[name]!r}` does not apply to {what}.")

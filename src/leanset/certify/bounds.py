@@ -7,9 +7,9 @@ from leanset.head import Design
 def loss_gap_bounds(design: Design, theta: Matrix, change: Matrix) -> tuple[float, float]:
     """Bound the rise of the mean loss on `design` when the head moves from theta to theta + change.
 
-    First order, as in Theorem 1 of the paper: ‖∇L(θ)‖·‖Δθ‖. Second order: ½ Δθᵀ B Δθ, with B what the loss's curvature
-    cannot exceed anywhere between the two heads (for softmax Böhning's (1992) diag p − p pᵀ ⪯ ½(I − 11ᵀ/C)). Their sum
-    is a guarantee, not an estimate; at a minimum the gradient is small, so the second term usually dominates.
+    First order, as in Theorem 1 of the paper: ‖∇L(θ)‖·‖Δθ‖. Second order: ½ Δθᵀ B Δθ, with B an
+    upper bound on the curvature of the loss (for softmax Böhning's (1992) diag p − p pᵀ ⪯ ½(I − 11ᵀ/C)). Their sum is a
+    guarantee, not an estimate. At a minimum the gradient is small, so the second term usually dominates.
 
     Examples
     --------

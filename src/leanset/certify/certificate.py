@@ -6,34 +6,34 @@ from leanset.certify.findings import Finding
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """What removing the chosen examples does to the head: promised, predicted and measured.
+    """The effect of removing the chosen examples on the head: bounded, predicted and measured.
 
-    All changes are Euclidean norms of the change of the head's weights (bias included) on the features as the head
-    sees them. The certificate speaks of the head on fixed features; what a whole network does, only retraining tells.
+    All changes are Euclidean norms of the change of the head's weights (bias included), for the features as the head
+    sees them. The certificate is about the head on fixed features; only retraining shows the effect on a whole network.
 
     Attributes
     ----------
-    n, removed : examples there were, examples that go
-    influence_change : ‖Δθ‖ by first-order influence with the full Hessian: centred and divided by the number kept in
-        leanset's formulation, as published in the paper's
-    newton_change : ‖Δθ‖ by one Newton step with the kept examples' Hessian
+    n, removed : number of examples, number of removed examples
+    influence_change : ‖Δθ‖ by first-order influence with the full Hessian; in leanset's formulation centred and divided
+        by the number kept, in the paper's formulation as published
+    newton_change : ‖Δθ‖ by one Newton step with the Hessian of the kept examples
     refit_change : ‖Δθ‖ measured by refitting the head to its minimum on the kept examples
     random_refit_change_mean, random_refit_change_sd : the same for random removals of equal size and equal class counts
-    head_norm : ‖θ̂‖ of the head of all examples
+    head_norm : ‖θ̂‖ of the head fitted on all examples
     l2 : weight of the penalty
-    inverse, inverse_residual : how H⁻¹ was applied for `influence_change`, and ‖H x − b‖ / ‖b‖ there
+    inverse, inverse_residual : how H⁻¹ was applied for `influence_change`, and the residual ‖H x − b‖ / ‖b‖
     validation_loss_gap : mean validation loss of the refitted head minus that of the full head; None without
         validation data
     validation_loss_gap_low, validation_loss_gap_high : paired 95 % interval
     first_order_bound, second_order_bound : ‖∇L‖·‖Δθ‖ and Böhning's ½ΔθᵀBΔθ; their sum bounds the loss gap
-    seed, leanset_version, data_fingerprint : what is needed to get the same answer again
-    method : what chose the examples: "leanset", or a method of the literature
+    seed, leanset_version, data_fingerprint : needed to reproduce the result
+    method : how the examples were chosen: "leanset", or a method of the literature
     formulation : "newton" or "paper"; how `influence_change` was computed
     loss : "softmax", "sigmoid" or "squared"
-    refit_error_bound : proven bound on the error of `refit_change` from stopping the refits early
-    start_head_distance : ‖θ̂ − given head‖ when a head was given, else None
-    outcome : how the search ended, as advice
-    findings : what a reader must know to read the numbers rightly, each with a code
+    refit_error_bound : proven bound on the error of `refit_change`, because fits stop before the exact minimum
+    start_head_distance : ‖θ̂ − given head‖ if a head was given, else None
+    outcome : how the search ended, with advice
+    findings : facts needed to interpret the numbers, each with a code
     """
 
     n: int
@@ -74,7 +74,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Certificate":
-        """Rebuild a certificate from `to_dict`; unknown keys of later versions are left aside."""
+        """Rebuild a certificate from `to_dict`; unknown keys of later versions are ignored."""
         known = {key: values[key] for key in cls.keys()}  # noqa: SIM118
         findings = tuple(Finding(str(item["code"]), str(item["text"])) for item in values["findings"])
         return cls(**known | {"findings": findings})
@@ -86,5 +86,5 @@ class Certificate:
 
     @property
     def below_random(self) -> float:
-        """How many times smaller the measured change is than a random removal's."""
+        """The mean measured change of random removals, divided by the measured change."""
         return self.random_refit_change_mean / self.refit_change if self.refit_change else float("inf")

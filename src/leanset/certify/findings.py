@@ -1,4 +1,4 @@
-"""What a reader must know to read a certificate rightly; each finding has a code that stays the same."""
+"""Facts needed to interpret a certificate; each finding has a stable code."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from leanset.head import Design, FittedHead, Refit
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to know.
+    """One fact about a certificate.
 
     Examples
     --------
@@ -22,12 +22,12 @@ class Finding:
 
 
 def about_the_head(n: int, change: float, loss: str) -> list[Finding]:
-    """Say what the certificate speaks of, and in which scale."""
+    """State the scope and the scale of the certificate."""
     return [
         Finding(
             "LS101",
-            f"The certificate speaks of the {loss} head on these fixed features; "
-            "what a whole network does, only retraining tells.",
+            f"The certificate is about the {loss} head on these fixed features; "
+            "only retraining shows the effect on a whole network.",
         ),
         Finding(
             "LS102",
@@ -37,7 +37,7 @@ def about_the_head(n: int, change: float, loss: str) -> list[Finding]:
 
 
 def about_validation(validation: Design | None, head: FittedHead, after: Refit) -> Finding:
-    """Say how the head did before and after, or that nobody knows."""
+    """State the quality of the head before and after, or that there is no validation data."""
     if validation is None:
         return Finding(
             "LS104",
@@ -48,35 +48,35 @@ def about_validation(validation: Design | None, head: FittedHead, after: Refit) 
         before, lean = (float(validation.losses(theta).mean()) for theta in (head.theta, after.theta))
         return Finding(
             "LS103",
-            f"The mean loss on the validation examples is {before:.6g} with the head of all examples and {lean:.6g} with "
-            "the head refitted on the kept ones.",
+            f"The mean loss on the validation examples is {before:.6g} with the head fitted on all examples and {lean:.6g} "
+            "with the head refitted on the kept ones.",
         )
     return Finding(
         "LS103",
-        f"Of the validation examples the head of all examples gets {100 * before:.2f} % right, the head refitted on the "
-        f"kept ones {100 * lean:.2f} %.",
+        f"The head fitted on all examples gets {100 * before:.2f} % of the validation examples right, the head refitted on "
+        f"the kept ones {100 * lean:.2f} %.",
     )
 
 
 def about_the_start(distance: float, head_norm: float) -> Finding:
-    """Say how far a given head was from the minimum."""
+    """State how far a given head was from the minimum."""
     return Finding(
         "LS105",
-        f"The head that was given lay {distance:.4g} from the minimum of its own problem "
-        f"({distance / head_norm:.2%} of that norm); influences are taken at the minimum.",
+        f"The given head was {distance:.4g} from the minimum of its own problem "
+        f"({distance / head_norm:.2%} of the norm there); influences are computed at the minimum.",
     )
 
 
 def about_the_bound(limit: float) -> Finding:
-    """Say that the measured change is larger than was asked for."""
-    return Finding("LS108", f"The measured change exceeds the bound of {limit:.6g} that was asked for.")
+    """State that the measured change exceeds the requested bound."""
+    return Finding("LS108", f"The measured change exceeds the requested bound of {limit:.6g}.")
 
 
 def about_the_vectors(remark: str) -> Finding:
-    """Say how good the vectors were that steered the search."""
+    """State the accuracy of the vectors that guided the search."""
     return Finding("LS109", remark)
 
 
 def about_the_clock() -> Finding:
-    """Say that the answer depends on the machine."""
-    return Finding("LS110", "The solver was limited in seconds, so another machine or run may find another set.")
+    """State that the result depends on the speed of the machine."""
+    return Finding("LS110", "The solver had a time limit, so another machine or run may find a different set.")

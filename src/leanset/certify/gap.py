@@ -19,7 +19,7 @@ class LossGap:
 def paired_gap(validation: Design, before: Matrix, after: Matrix) -> LossGap:
     """Compare two heads example by example on the validation data.
 
-    Pairing removes what both heads find hard, which is nearly all of the spread.
+    Pairing cancels what is hard for both heads, which is nearly all of the spread.
 
     Examples
     --------

@@ -27,19 +27,19 @@ def issue_certificate(
     start_distance: float | None,
     findings: Sequence[Finding],
 ) -> Certificate:
-    """Measure everything that the certificate of a removal states.
+    """Measure a removal and return its certificate.
 
     Parameters
     ----------
-    head, fit : the head of all examples, and how close to its minimum it is
+    head, fit : the head fitted on all examples, and the accuracy of the fit
     validation : held-out rows, or None
-    removal : the answer, measured
-    precondition : cheap inverse for the refit
-    inverse : name of the inverse behind the linear prediction
+    removal : the chosen removal, measured
+    precondition : cheap approximate inverse for the refit
+    inverse : name of the inverse used for the linear prediction
     random_changes : measured changes of random removals of equal size
-    method, formulation, seed, fingerprint : what is needed to get the same answer again
+    method, formulation, seed, fingerprint : needed to reproduce the result
     start_distance : ‖θ̂ − given head‖, if one was given
-    findings : what else a reader must know
+    findings : further findings
     """
     effect = removal.measured
     after = refit(head, removal.weights, precondition)

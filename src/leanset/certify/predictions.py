@@ -1,14 +1,14 @@
-"""What each rule says about one removal, on the same scale, so that theory can be laid beside what happened.
+"""Predictions of four rules for one removal, on the same scale, to compare theory with measurement.
 
 The four rules differ in what they leave out. With g_i the gradients, λ the penalty and m of n rows removed:
 
-- published: (1/n) H⁻¹ Σ g_i, as published: the penalty's share λθ̂ of every removed row is missing, and so is n/(n−m)
-- centred: (1/(n−m)) H⁻¹ Σ (g_i + λθ̂), right to first order; the curvature is still that of all rows
-- newton: the same sum under the kept rows' Hessian
-- refit: the minimiser on the kept rows, which the others try to foresee
+- published: (1/n) H⁻¹ Σ g_i, as published; leaves out the penalty's share λθ̂ of every removed row and the factor n/(n−m)
+- centred: (1/(n−m)) H⁻¹ Σ (g_i + λθ̂), correct to first order; still uses the curvature of all rows
+- newton: the same sum with the Hessian of the kept rows
+- refit: the minimiser on the kept rows, which the others predict
 
-When m/n goes to 0 the last three come together and the first does not: λθ̂ is missing once for every removed row, so
-the fault shrinks no faster than the change itself.
+As m/n goes to 0, the last three converge to each other and the first does not: it misses λθ̂ once for every removed row,
+so its error shrinks no faster than the change itself.
 """
 
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ from leanset.influence import HeadInverses
 
 @dataclass(frozen=True)
 class Prediction:
-    """What one rule says that a removal does to the head.
+    """The effect of a removal on the head, as predicted by one rule.
 
     Attributes
     ----------
     rule : "published", "centred", "newton" or "refit"
     change : ‖Δθ‖
-    gap : held-out loss at θ̂ + Δθ minus that at θ̂, both evaluated, not expanded
+    gap : held-out loss at θ̂ + Δθ minus that at θ̂, both evaluated, not approximated
     bound : ‖∇L(θ̂)‖·‖Δθ‖ on the held-out rows, the first-order bound of the paper's Theorem 1; the gap may exceed it,
-        because the second order is left out
+        because it leaves out the second order
 
     Examples
     --------
@@ -47,18 +47,18 @@ class Prediction:
 
 
 def predictions(head: FittedHead, removed: Mask, inverses: HeadInverses, validation: Design) -> tuple[Prediction, ...]:
-    """Predict what a removal does to the head and to the held-out loss, by four rules of growing exactness.
+    """Predict the effect of a removal on the head and on the held-out loss, by four rules of increasing accuracy.
 
     Parameters
     ----------
     head : the head at its minimum on all rows
-    removed : (n,) True where a row goes
-    inverses : of its Hessian; "published" and "centred" are as exact as they are
-    validation : held-out rows on the features as the head sees them
+    removed : (n,) True for removed rows
+    inverses : of its Hessian; "published" and "centred" are only as accurate as these
+    validation : held-out rows, with the features as the head sees them
 
     Returns
     -------
-    One prediction a rule, in the order "published", "centred", "newton", "refit".
+    One prediction per rule, in the order "published", "centred", "newton", "refit".
 
     Examples
     --------
@@ -79,9 +79,7 @@ def predictions(head: FittedHead, removed: Mask, inverses: HeadInverses, validat
     """
     kept = len(removed) - int(removed.sum())
     if kept == 0:
-        raise ValueError(
-            f"`removed` takes all {len(removed):,} rows; no head can be fitted to none. Keep at least one."
-        )
+        raise ValueError(f"`removed` contains all {len(removed):,} rows, so no head can be fitted. Keep at least one.")
     gone = removed.astype(np.float64)
     weights = 1.0 - gone
     changes = {

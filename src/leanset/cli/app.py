@@ -1,7 +1,7 @@
 """The command line: parse, call, show.
 
-Exit codes: 0 done; 1 a re-check failed; 2 the call or the data are wrong; 3 a folder cannot be read or written, or
-a computation cannot be finished; 130 interrupted.
+Exit codes: 0 success; 1 a re-check failed; 2 the call or the data are invalid; 3 a folder cannot be read or written,
+or a computation cannot be completed; 130 interrupted.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ from leanset.inputs import examples_of_run
 from leanset.recheck import targets_of_run, verify_run
 
 app = typer.Typer(
-    help="Which training examples can go, how many, and what will it cost?",
+    help="Which training examples can be removed, how many, and what does it cost?",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -41,10 +41,10 @@ app.command()(paper)
 def verify(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     data: Annotated[
-        str | None, typer.Option(help="What the run was made from; a run on images knows its own.", show_default=False)
+        str | None, typer.Option(help="Data of the run; not needed for a run on images.", show_default=False)
     ] = None,
 ) -> None:
-    """Re-check a saved run with independent code; exit code 1 if anything does not hold."""
+    """Re-check a saved run with independent code; the exit code is 1 if a check fails."""
     examples = examples_of_run(run, data, targets_of_run(run), Silent())
     failed = []
     for check in verify_run(run, examples):
@@ -52,9 +52,9 @@ def verify(
         if not check.holds:
             failed.append(check.name)
     if failed:
-        show.OUT.print(f"[red bold]Does not hold:[/red bold] {', '.join(failed)}.")
+        show.OUT.print(f"[red bold]Failed:[/red bold] {', '.join(failed)}.")
         raise typer.Exit(1)
-    show.OUT.print("[green]Everything that was checked holds.[/green]")
+    show.OUT.print("[green]All checks hold.[/green]")
 
 
 @app.command("show")
@@ -62,10 +62,10 @@ def verify(
 def show_run(
     run: Annotated[Path, typer.Argument(help="Run folder.")],
     figures: Annotated[
-        Path | None, typer.Option(help="Existing folder to draw figures into (needs the report extra).")
+        Path | None, typer.Option(help="Existing folder to save figures in (needs the report extra).")
     ] = None,
 ) -> None:
-    """Show a saved run again: its table, its frontier and, if wanted, its figures."""
+    """Show a saved run: its table, its frontier and optionally its figures."""
     result = load(run)
     show.show_result(result, str(run))
     if len(result.frontier):
@@ -80,9 +80,9 @@ def show_run(
 @guarded
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the run and its figures.")] = Path("leanset-demo"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")] = False,
 ) -> None:
-    """Tell the whole story on scikit-learn's handwritten digits, in under two minutes."""
+    """Show everything on scikit-learn's handwritten digits, in under two minutes."""
     run_demo(out, overwrite=overwrite)
 
 

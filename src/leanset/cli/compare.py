@@ -14,23 +14,23 @@ from leanset.settings import NetworkOptions, ReadingOptions, RunOptions
 Methods = Annotated[
     str,
     typer.Option(
-        help="With commas between: leanset, balanced (leanset without coverage), paper, or methods of the literature. "
-        "stratified-random is always there."
+        help="Comma-separated: leanset, balanced (leanset without coverage), paper, or methods of the literature. "
+        "stratified-random is always included."
     ),
 ]
-Fractions = Annotated[str, typer.Option(help="Shares to remove, with commas between.")]
-Seeds = Annotated[int, typer.Option(help="Trainings of each kind; an interval needs at least 2.")]
+Fractions = Annotated[str, typer.Option(help="Comma-separated shares to remove.")]
+Seeds = Annotated[int, typer.Option(help="Trainings of each kind; intervals need at least 2.")]
 Trained = Annotated[
     str | None,
-    typer.Option(help="Networks to train on the chosen sets, with commas between; that of --model if not given."),
+    typer.Option(help="Comma-separated networks to train on the chosen sets; that of --model if not given."),
 ]
-Protocols = Annotated[str, typer.Option(help="equal-epochs, equal-steps, epochs=K; with commas between.")]
-StudyOut = Annotated[Path, typer.Option("--out", help="Folder of the study; finished trainings are kept there.")]
+Protocols = Annotated[str, typer.Option(help="Comma-separated: equal-epochs, equal-steps, epochs=K.")]
+StudyOut = Annotated[Path, typer.Option("--out", help="Folder of the study; finished trainings are saved there.")]
 Workers = Annotated[
-    int | None, typer.Option(help="Trainings side by side; as many as cores, or one on a GPU, if not given.")
+    int | None, typer.Option(help="Trainings in parallel; if not given, as many as cores, or one on a GPU.")
 ]
 HeldOutShare = Annotated[
-    float, typer.Option(help="Share of each class set aside for testing, if the source brings no held-out images.")
+    float, typer.Option(help="Share of each class to hold out for testing, if the source has no held-out images.")
 ]
 
 
@@ -39,7 +39,7 @@ _NOT_FOR_COMPARISONS = ("checkpoint", "stem", "retrain", "devices", "mean", "std
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(RunOptions, ReadingOptions, NetworkOptions):
-    """Options of `leanset compare` that other commands have too."""
+    """Options that `leanset compare` shares with other commands."""
 
 
 @guarded
@@ -58,7 +58,7 @@ def compare(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find out on your own data which method to trust: train on what each one keeps, seed by seed."""
+    """Compare methods on your own data: train on what each one keeps, with several seeds."""
     progress = False if quiet or as_json else None
     from leanset.capture import network_settings  # needs torch
     from leanset.evaluate import compare as compared

@@ -11,7 +11,7 @@ from leanset.recheck import verify_run
 
 
 def run_demo(out: Path, *, overwrite: bool) -> None:
-    """Prune the digits in both formulations, re-check the answer and draw the figures."""
+    """Prune the digits in both formulations, re-check the result and draw the figures."""
     train, held_out = _digits()
     show.OUT.print(
         f"[bold]Handwritten digits[/bold]: {len(train[1]):,} examples of 10 classes, {len(held_out[1]):,} held out.\n"

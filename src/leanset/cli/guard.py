@@ -12,7 +12,7 @@ from leanset.cli import show
 from leanset.settings import Settings
 
 Parameters = ParamSpec("Parameters")
-_OTHER_NAMES = {"on_bad": "on_bad_image"}  # of arguments of functions below `prune`
+_OTHER_NAMES = {"on_bad": "on_bad_image"}  # arguments of inner functions, and their options
 _ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 
 
@@ -33,15 +33,15 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
         except OSError as error:
             _fail(f"{error.filename or 'input or output'}: {error.strerror or error}.", 3)
         except MemoryError:
-            _fail("out of memory; `--dry-run` shows what a run needs, and --memory lowers it.", 3)
+            _fail("out of memory; --dry-run shows what a run needs, and a smaller --memory reduces it.", 3)
         except KeyboardInterrupt:
-            _fail("interrupted. With --out, finished work is kept there: run the same command again to resume.", 130)
+            _fail("interrupted. With --out, finished work is saved: run the same command again to resume.", 130)
 
     return run
 
 
 def in_options(message: str) -> str:
-    """Translate the Python arguments that a message names into the options of the command line.
+    """Translate the Python arguments in a message into command-line options.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The command line's options, made from the settings classes: the name, the type, the help and the check of each."""
+"""Command-line options, generated from the settings classes: name, type, help and check of each."""
 
 import functools
 import inspect
@@ -26,11 +26,11 @@ Source = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no table.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table.")]
 
 
 def with_settings(kind: type[Checked], *, leave_out: Iterable[str] = ()) -> Callable[[Callable[..., None]], Any]:
-    """Give a command the options of a settings class; it gets them as one checked object, `settings`."""
+    """Give a command the options of a settings class; it receives them as one checked object, `settings`."""
     names = [name for name, option in options_of(kind).items() if option.on_command_line and name not in set(leave_out)]
 
     def decorate(command: Callable[..., None]) -> Any:
@@ -50,7 +50,7 @@ def with_settings(kind: type[Checked], *, leave_out: Iterable[str] = ()) -> Call
 
 
 def settings_from_text(kind: type[Checked], texts: dict[str, Any]) -> Any:
-    """Make a settings object of what the command line gave."""
+    """Build a settings object from the command line's values."""
     options, values = options_of(kind), {}
     for item in fields(kind):
         text, read = texts.get(item.name), options[item.name].read
@@ -86,7 +86,7 @@ def _default(item: Any) -> Any:
 
 
 def _type(kind: type[Checked], name: str) -> Any:
-    """Return the type that the command line reads: one of its own, or text that the option reads by itself."""
+    """Return the type for the command line: the option's own, or text if the option converts it."""
     if options_of(kind)[name].read is not None:
         return str
     known = value_type(kind, name)
@@ -94,8 +94,8 @@ def _type(kind: type[Checked], name: str) -> Any:
 
 
 def images_from(source: str, settings: ReadingOptions, reporter: Reporter, purpose: str) -> Images:
-    """Open images; whoever wants them for a purpose has no use for features."""
+    """Read images; raise if the source contains features instead."""
     data = None if source.startswith(STATISTICS) else read_source(source, settings, reporter)
     if not isinstance(data, Images):
-        raise InputError(f"{source}: holds features; {purpose} networks on images.")
+        raise InputError(f"{source}: contains features; {purpose} networks on images.")
     return data

@@ -13,7 +13,7 @@ from leanset.data import kind_of, read_labels
 from leanset.parsing import words_in
 from leanset.settings import ReadingOptions, RunOptions
 
-_USUAL = {  # where the sets of the paper lie when their archives were unpacked into ./data
+_USUAL = {  # where the data sets of the paper are if their archives were unpacked into ./data
     "cifar10:data/cifar-10-batches-py",
     "cifar100:data/cifar-100-python",
     "tiny-imagenet:data/tiny-imagenet-200",
@@ -28,22 +28,24 @@ ExperimentName = Annotated[
 ]
 Data = Annotated[
     list[str] | None,
-    typer.Option(help="cifar10:DIR and the like; may be given several times. What lies in ./data if not given."),
+    typer.Option(
+        help="A source such as cifar10:DIR; may be given several times. The data sets in ./data if not given."
+    ),
 ]
 ScaleName = Annotated[
-    str, typer.Option(help="cpu: about an hour each on two cores; published: the size in the paper, for a GPU.")
+    str, typer.Option(help="cpu: about an hour each on two cores; published: as in the paper, for a GPU.")
 ]
 PaperOut = Annotated[Path, typer.Option("--out", help="Folder for tables, figures and records.")]
 Work = Annotated[
     Path | None,
-    typer.Option(help="Folder of the trainings, to resume from; OUT/tables if not given.", show_default=False),
+    typer.Option(help="Folder to save trainings in and to resume from; OUT/tables if not given.", show_default=False),
 ]
-Seeds = Annotated[int | None, typer.Option(help="Trainings of each kind; the scale's own if not given.")]
+Seeds = Annotated[int | None, typer.Option(help="Trainings of each kind; set by the scale if not given.")]
 Labels = Annotated[
     Path | None,
-    typer.Option(help="For noise: npz file of noisy labels, one array each, e.g. those of CIFAR-10N."),
+    typer.Option(help="For noise: npz file with one array per kind of noisy labels, e.g. CIFAR-10N."),
 ]
-LabelNames = Annotated[str, typer.Option(help="For noise: which arrays of the file, with commas between.")]
+LabelNames = Annotated[str, typer.Option(help="For noise: comma-separated names of arrays in the file.")]
 
 
 @guarded
@@ -74,7 +76,7 @@ def paper(
     kinds = [kind_of(source) for source in sources]
     if len(set(kinds)) < len(kinds):
         raise InputError(
-            f"--data: {len(kinds)} sources of {len(set(kinds))} kinds; give sources of one kind an --out each."
+            f"--data: {len(kinds)} sources of {len(set(kinds))} kinds; run those of one kind separately, with an --out each."
         )
     labels = read_labels(noisy_labels, words_in(noisy_names)) if noisy_labels and "noise" in chosen else {}
     for source, kind in zip(sources, kinds, strict=True):
@@ -102,7 +104,7 @@ def _found() -> list[str]:
     found = [source for source in sorted(_USUAL) if Path(source.partition(":")[2]).is_dir()]
     if not found:
         raise InputError(
-            f"no data: give --data cifar10:DIR, or unpack a set so that one of {', '.join(sorted(_USUAL))} is there."
+            f"no data: give --data cifar10:DIR, or unpack a data set so that one of {', '.join(sorted(_USUAL))} exists."
         )
     return found
 

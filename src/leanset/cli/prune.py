@@ -8,7 +8,7 @@ from leanset.cli import options, show
 from leanset.cli.guard import guarded
 from leanset.settings import Settings
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would cost and stop.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the estimated cost and stop.")]
 
 
 @guarded
@@ -20,10 +20,10 @@ def prune_command(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the examples to drop and certify what dropping them does.
+    """Find examples to remove and certify the effect.
 
-    Features are pruned as they are. Images need a network: it is trained, or a checkpoint is taken;
-    then it is shown all images, and the inputs of its last layer are pruned.
+    Features are pruned directly. Images need a network: it is trained, or loaded from a checkpoint;
+    then it is run over all images, and the inputs of its last layer are pruned.
     """
     settings = replace(settings, progress=False if quiet or as_json else None)
     if dry_run:

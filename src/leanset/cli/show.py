@@ -21,7 +21,7 @@ OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
 
 def show_result(result: PruneResult, folder: str | None) -> None:
-    """Print the short table of a finished run, what to mind, and where it lies."""
+    """Print the summary of a finished run, its findings, and its folder."""
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -32,12 +32,12 @@ def show_result(result: PruneResult, folder: str | None) -> None:
     for note in result.certificate.notes:
         OUT.print(f"[dim]{note}[/dim]")
     OUT.print(
-        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]"
+        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to save it.[/yellow]"
     )
 
 
 def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folder: str | None) -> None:
-    """Print how a training ended and where the network lies."""
+    """Print the result of a training and its folder."""
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
@@ -48,12 +48,12 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
     table.add_row("epochs", f"{len(history)}")
     OUT.print(table)
     OUT.print(
-        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to keep it.[/yellow]"
+        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to save it.[/yellow]"
     )
 
 
 def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folder: str) -> None:
-    """Print accuracies, one table for each network and protocol, then the verdicts."""
+    """Print the accuracies, one table per network and protocol, then the verdicts."""
     from leanset.evaluate import FULL, methods_in, parts_of
 
     for title, part in parts_of(rows):
@@ -86,7 +86,7 @@ def show_json(values: dict[str, Any]) -> None:
 
 
 def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
-    """Print what a run would cost."""
+    """Print the estimated cost of a run."""
     if as_json:
         show_json(estimate.to_dict())
         return
@@ -102,14 +102,14 @@ def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
 
 
 def show_check(check: Check) -> None:
-    """Print one finding of a re-check."""
+    """Print one check of a re-check."""
     mark = "[green]holds[/green]" if check.holds else "[red bold]FAILS[/red bold]"
     OUT.print(f"  {mark}  {check.name}: {check.detail}")
 
 
 def show_frontier(frontier: Frontier) -> None:
     """Print the frontier as a table to choose from."""
-    table = Table(title="Frontier: what each size would do", box=box.SIMPLE, title_justify="left")
+    table = Table(title="Frontier: the effect of each size", box=box.SIMPLE, title_justify="left")
     for column in ("removed", "share", "head moves by", "random", "loss rises by"):
         table.add_column(column, justify="right")
     for point in frontier:
@@ -120,14 +120,14 @@ def show_frontier(frontier: Frontier) -> None:
 
 
 def draw_figures(result: PruneResult, folder: Path) -> None:
-    """Write the frontier and the influence figure as PNG and SVG, and say where."""
+    """Save the frontier and the influence figure as PNG and SVG, and print their paths."""
     figures = {"influence": influence_figure(result.influence_norm, np.isin(result.rows, result.kept))}
     if len(result.frontier):
         figures["frontier"] = frontier_figure(_columns(result.frontier), result.certificate)
     for name, figure in figures.items():
         for kind in ("png", "svg"):
             figure.savefig(folder / f"{name}.{kind}", dpi=150)
-    OUT.print("\nFigures to look at: " + " and ".join(escape(str(folder / f"{name}.png")) for name in sorted(figures)))
+    OUT.print("\nFigures: " + " and ".join(escape(str(folder / f"{name}.png")) for name in sorted(figures)))
 
 
 def _columns(frontier: Frontier) -> dict[str, AnyArray]:
@@ -136,7 +136,7 @@ def _columns(frontier: Frontier) -> dict[str, AnyArray]:
 
 
 def duration(seconds: float) -> str:
-    """Write a time span as people say it.
+    """Return a duration in readable form.
 
     Examples
     --------

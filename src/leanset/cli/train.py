@@ -37,7 +37,7 @@ def train(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a network, on all images or on those that a run kept, and test it on the held-out ones."""
+    """Train a network on all images, or on those that a run kept, and test it on the held-out ones."""
     settings = replace(settings, progress=False if quiet or as_json else None)
     from leanset.capture import Network, network_settings  # needs torch
 

@@ -13,8 +13,8 @@ from leanset.rows import RowTable, map_rows, some_rows, sum_rows
 class Curvature:
     """The Hessian of mean loss + (l2/2)‖θ‖² at one head, as an operator and, on demand, as a matrix.
 
-    H = Σ w_i W_i ⊗ x_i x_iᵀ / Σ w_i + l2·I, a sum over rows; the loss knows the C × C matrices W_i. Without weights every
-    row counts 1.
+    H = Σ w_i W_i ⊗ x_i x_iᵀ / Σ w_i + l2·I, a sum over rows; the loss defines the C × C matrices W_i. If `weights` is
+    None, every row has weight 1.
     """
 
     rows: RowTable
@@ -30,7 +30,7 @@ class Curvature:
 
     @property
     def counting(self) -> Rows:
-        """Numbers of the rows that count."""
+        """Numbers of the rows with non-zero weight."""
         return np.arange(len(self.rows)) if self.weights is None else np.flatnonzero(self.weights)
 
     @property
@@ -38,7 +38,7 @@ class Curvature:
         return float(len(self.rows) if self.weights is None else self.weights.sum())
 
     def apply(self, stack: Matrix) -> Matrix:
-        """Return H v for a (k, C, D) stack of heads; two matrix products a chunk, nothing of size C·D × C·D."""
+        """Return H v for a (k, C, D) stack of heads; two matrix products per chunk, no C·D × C·D matrix."""
         k, (outputs, width) = len(stack), self.shape
         flat = np.ascontiguousarray(stack).reshape(k * outputs, width)
 
@@ -54,20 +54,20 @@ class Curvature:
     def hessian(self) -> Matrix:
         """Return the whole (C·D, C·D) matrix.
 
-        The part −p pᵀ ⊗ x xᵀ is minus the Gram matrix of the rows p_i ⊗ x_i: one symmetric rank-k update a chunk,
-        which runs several times faster than C² weighted products.
+        The part −p pᵀ ⊗ x xᵀ is minus the Gram matrix of the rows p_i ⊗ x_i: one symmetric rank-k update per chunk,
+        several times faster than C² weighted products.
         """
         outputs, width = self.shape
         size = outputs * width
 
         def part(x: Matrix, p: Matrix, w: Vector | None = None) -> tuple[Matrix, ...]:
             diagonal = self.loss.diagonal(p)
-            if w is not None:  # half of each weight on either side of the product
+            if w is not None:  # the square root of each weight on both sides of the product
                 x = x * np.sqrt(w)[:, None]
             if not self.loss.coupled:
                 return (np.stack([(diagonal[:, c, None] * x).T @ x for c in range(outputs)]),)
             outer = (p[:, :, None] * x[:, None, :]).reshape(len(x), size)
-            # The diagonal part of a coupled loss is p itself, so its weighted rows are there already.
+            # The diagonal part of a coupled loss is p itself, so its weighted rows are already computed.
             return np.stack([outer[:, c * width : (c + 1) * width].T @ x for c in range(outputs)]), outer.T @ outer
 
         blocks, *gram = self._summed(part, size)
@@ -80,7 +80,7 @@ class Curvature:
         return np.asarray(total)
 
     def sample(self, rows: Rows) -> "Curvature":
-        """Return the Hessian over a copy of some rows, each counting 1."""
+        """Return the Hessian over a copy of some rows, each with weight 1."""
         return Curvature(some_rows(self.rows, rows), self.predicted[rows], self.loss, self.l2)
 
     def kronecker(self) -> "KroneckerFactors":
@@ -94,7 +94,7 @@ class Curvature:
             output_factor -= weighted.T @ self.predicted / total
         output_basis = np.linalg.eigh(output_factor)[1]
 
-        # Rows the head is sure of carry no curvature, so the feature factor weighs rows by the trace of W.
+        # Rows that the head is sure of have no curvature, so the feature factor weights rows by the trace of W.
         def moments(x: Matrix, p: Matrix, w: Vector | None = None) -> Matrix:
             trace = self.loss.trace(p) if w is None else self.loss.trace(p) * w
             return (x * trace[:, None]).T @ x
@@ -121,7 +121,7 @@ class KroneckerFactors:
     eigenvalues: Matrix  # (C, D), l2 included
 
     def turned(self, stack: Matrix) -> Matrix:
-        """Return (…, C, D) heads in the basis."""
+        """Return the coordinates of (…, C, D) heads in the basis."""
         return self.output_basis.T @ stack @ self.feature_basis
 
     def solve(self, stack: Matrix) -> Matrix:
@@ -129,11 +129,11 @@ class KroneckerFactors:
         return self.output_basis @ (self.turned(stack) / self.eigenvalues) @ self.feature_basis.T
 
     def row_factors(self, residual: Matrix, x: Matrix) -> tuple[Matrix, Matrix]:
-        """Return residuals and features in the basis: (k, C) and (k, D); their products are gradient coordinates."""
+        """Return (k, C) residuals and (k, D) features in the basis; their products are the coordinates of the gradients."""
         return residual @ self.output_basis, x @ self.feature_basis
 
     def row_norms(self, rows: RowTable, residual: Matrix, shift: Matrix) -> Vector:
-        """Return ‖H⁻¹(g_i + shift)‖ for every row, g_i = residual_i ⊗ x_i, without forming a vector."""
+        """Return ‖H⁻¹(g_i + shift)‖ for every row, g_i = residual_i ⊗ x_i, without computing the vectors."""
         turned_shift = self.turned(shift) / self.eigenvalues
 
         def squared(x: Matrix, r: Matrix) -> Vector:

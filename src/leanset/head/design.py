@@ -10,7 +10,7 @@ from leanset.rows import MemoryRows, RowTable, largest_in_rows, map_rows, some_r
 
 @dataclass(frozen=True)
 class Scaling:
-    """Column means and standard deviations learnt on the training features."""
+    """Column means and standard deviations of the training features."""
 
     mean: Vector
     scale: Vector
@@ -29,7 +29,7 @@ class Scaling:
         return MemoryRows(map_rows(scaled, MemoryRows(features), width=width))
 
     def head_from_raw(self, weights: Matrix) -> Matrix:
-        """Rewrite a (C, d+1) head for raw features as the head with the same outputs on scaled features."""
+        """Return the head on scaled features that has the same outputs as a (C, d+1) head on raw features."""
         scaled = weights[:, :-1] * self.scale
         bias = weights[:, -1] + weights[:, :-1] @ self.mean
         return np.column_stack([scaled, bias])
@@ -37,7 +37,7 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Design:
-    """What the head sees: rows of D columns (features and a 1 for the bias), their targets, and the loss."""
+    """The inputs of the head: rows of D columns (features and a 1 for the bias), their targets, and the loss."""
 
     rows: RowTable
     targets: AnyArray
@@ -53,7 +53,7 @@ class Design:
 
     @property
     def width(self) -> int:
-        """Numbers that a pass holds for one row: its columns and its outputs."""
+        """Numbers that a pass stores per row: its columns and its outputs."""
         return sum(self.shape)
 
     def sample(self, rows: Rows) -> "Design":
@@ -75,7 +75,7 @@ class Design:
         return sum_rows(total, self.rows, self.targets, width=self.width, weights=weights) / float(weights.sum())
 
     def predicted(self, theta: Matrix, weights: Vector | None = None) -> Matrix:
-        """Return the (n, C) predictions of a head; with weights, rows of weight 0 may be left out as 0."""
+        """Return the (n, C) predictions of a head; rows of weight 0 may be skipped and set to 0."""
         return map_rows(lambda x: self.loss.predicted(x @ theta.T), self.rows, width=self.width, weights=weights)
 
     def residual(self, predicted: Matrix) -> Matrix:
@@ -83,7 +83,7 @@ class Design:
         return self.loss.residual(predicted, self.targets)
 
     def share_right(self, theta: Matrix) -> float:
-        """Return how much of the answers under a head is right; NaN where that has no meaning."""
+        """Return the share of correct predictions of a head; NaN if the loss does not define it."""
         total = sum_rows(
             lambda x, y: float(self.loss.right(x @ theta.T, y).sum()), self.rows, self.targets, width=self.width
         )
@@ -140,7 +140,7 @@ def _identity_scaling(width: int) -> Scaling:
 
 def _scaling(features: AnyArray) -> Scaling:
     table, n, width = MemoryRows(features), len(features), features.shape[1]
-    # Squares are taken of numbers of size one, so that columns of 1e160 or 1e-200 neither overflow nor vanish.
+    # Columns are divided by their largest value before squaring, so that 1e160 or 1e-200 neither overflows nor vanishes.
     peak = np.maximum(largest_in_rows(table), np.finfo(np.float64).tiny)
     mean = sum_rows(lambda x: (x / peak).sum(axis=0) / n, table, width=width)
 
@@ -150,6 +150,6 @@ def _scaling(features: AnyArray) -> Scaling:
 
     variance = sum_rows(squares, table, width=width) / n
     mean, scale = mean * peak, np.sqrt(variance) * peak
-    # A constant column's deviation is rounding noise of its mean; dividing by it would blow noise up to signal.
+    # The deviation of a constant column is rounding noise of its mean; dividing by it would turn noise into signal.
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)
     return Scaling(mean, np.where(constant, 1.0, scale))

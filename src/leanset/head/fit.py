@@ -15,7 +15,7 @@ _WARM_START_ROWS = 16384
 
 @dataclass(frozen=True)
 class HeadFit:
-    """A minimiser of the head's objective and how close to it we are.
+    """A minimiser of the head's objective, and a bound on its error.
 
     Attributes
     ----------
@@ -50,11 +50,11 @@ def fit_head(
     ----------
     design : rows, targets and loss
     l2 : weight of (l2/2)‖θ‖², bias included
-    weights : (n,) how much each row counts, 0 for a removed one; all rows count 1 if None
+    weights : (n,) weight of each row, 0 for a removed one; all 1 if None
     start : (C, D) head to start from
     precondition : inverse of a similar Hessian, applied to (k, C, D) stacks; built from the rows if None
-    relative_error : the distance to stop at, relative to ‖θ‖
-    max_iterations : Newton steps before giving up
+    relative_error : distance to the minimiser at which to stop, relative to ‖θ‖
+    max_iterations : most Newton steps; raises if they are not enough
 
     Examples
     --------
@@ -72,7 +72,7 @@ def fit_head(
     problem = _Problem(design, l2, weights)
     theta = np.zeros(design.shape) if start is None else start.copy()
     value = problem.objective(theta)
-    # Rounding of the chunk sums leaves a gradient of this order even at the exact minimiser.
+    # Due to rounding of the chunk sums, the gradient has about this norm even at the exact minimiser.
     floor = 1e-15 * design.root_mean_square()
     for step in range(max_iterations + 1):
         predicted, gradient = problem.gradient(theta)
@@ -114,12 +114,13 @@ def _line_search(
     while length > 1e-10:
         candidate = theta - length * direction
         reached = problem.objective(candidate)
-        # Near the minimum the decrease drowns in rounding of the objective; the full Newton step is then right.
+        # Near the minimum the decrease is smaller than the rounding error of the objective; the full Newton step is right.
         if reached <= value - 1e-4 * length * slope or slope <= 1e-13 * max(1.0, abs(value)):
             return candidate, reached
         length /= 2
     raise DivergenceError(
-        f"No decrease along a Newton direction at gradient norm {np.linalg.norm(gradient):.2g}; raise `l2={problem.l2}`."
+        f"The objective did not decrease along a Newton step (gradient norm {np.linalg.norm(gradient):.2g}); raise "
+        f"`l2={problem.l2}`."
     )
 
 

@@ -11,9 +11,9 @@ from leanset.rows import RowTable, map_some_rows
 
 @dataclass(frozen=True)
 class FittedHead:
-    """A head on its rows: what influences are taken of and removals are measured against.
+    """A fitted head and its predictions on all rows; influences and removals refer to it.
 
-    `weights` say how much each row counts: 0 for a removed one, 1 for a kept one.
+    `weights` in its methods are 0 for a removed row and 1 for a kept one.
     """
 
     design: Design
@@ -33,7 +33,7 @@ class FittedHead:
 
     @property
     def rows(self) -> RowTable:
-        """The rows that the head sees."""
+        """The head's input rows."""
         return self.design.rows
 
     @property
@@ -47,7 +47,7 @@ class FittedHead:
         return float(np.linalg.norm(self.theta))
 
     def moved_to(self, theta: Matrix) -> "FittedHead":
-        """Return another head on the same rows."""
+        """Return a head with other weights on the same rows."""
         return FittedHead.at(self.design, theta, self.l2)
 
     def curvature(self, weights: Vector | None = None) -> Curvature:
@@ -55,7 +55,7 @@ class FittedHead:
         return Curvature(self.rows, self.predicted, self.loss, self.l2, weights)
 
     def gradients(self, rows: Rows) -> Matrix:
-        """Return g_i of some rows as a (k, C, D) stack; for samples, not for all rows."""
+        """Return g_i of some rows as a (k, C, D) stack; meant for small samples."""
         return map_some_rows(
             lambda x, r: r[:, :, None] * x[:, None, :], self.rows, rows, self.residual, width=self.theta.size
         )

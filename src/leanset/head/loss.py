@@ -1,8 +1,8 @@
-"""What a loss must answer so that everything else works with it: fit, influence, search, bounds and certificate.
+"""The interface of a loss; fit, influence, search, bounds and certificate need nothing else.
 
-A head gives each example C outputs ("logits") z = θ x. A loss turns them into a prediction p and knows its derivatives:
+A head gives each example C outputs ("logits") z = θ x. A loss turns them into a prediction p and defines derivatives:
 the gradient of one example is the residual r = p − y times x, and its Hessian is W ⊗ x xᵀ with a C × C matrix
-W = diag(a) − p pᵀ, where the second part is there only if the outputs compete (softmax).
+W = diag(a) − p pᵀ. The second part is present only if the outputs compete (softmax).
 """
 
 import abc
@@ -16,12 +16,12 @@ from leanset._arrays import AnyArray, Matrix, Vector
 
 @dataclass(frozen=True)
 class Loss(abc.ABC):
-    """One way to hold outputs against targets. Arrays are chunks of k rows; `outputs` is C."""
+    """One way to compare outputs with targets. Arrays are chunks of k rows; `outputs` is C."""
 
     outputs: int
     name: ClassVar[str]
-    targets: ClassVar[str]  # kind of the targets that it reads, see `leanset.data.targets`
-    coupled: ClassVar[bool]  # whether outputs compete, so that W has the part −p pᵀ
+    targets: ClassVar[str]  # kind of targets, see `leanset.data.targets`
+    coupled: ClassVar[bool]  # whether outputs compete, so W has the part −p pᵀ
     bound: ClassVar[float]  # largest eigenvalue that W can have anywhere
 
     @abc.abstractmethod
@@ -42,11 +42,11 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def right(self, logits: Matrix, targets: AnyArray) -> Vector:
-        """Return for each row how much of it is right, from 0 to 1; NaN where that has no meaning."""
+        """Return the correct share of each row, from 0 to 1; NaN if the loss does not define it."""
 
     @abc.abstractmethod
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
-        """Return the (k,) probability that the head gives each row's own target, exp(−loss)."""
+        """Return the (k,) probability of each row's own target, exp(−loss)."""
 
     def curved(self, stack: Matrix, predicted: Matrix) -> Matrix:
         """Return W z for a (k, m, C) stack of outputs."""

@@ -15,7 +15,7 @@ class Refit:
     Attributes
     ----------
     theta : (C, D) the refitted head
-    change : ‖Δθ‖, its distance from the head of all examples
+    change : ‖Δθ‖, its distance from the head fitted on all examples
     error_bound : how far `theta` can be from the true minimiser, proven by strong convexity
     """
 
@@ -26,7 +26,7 @@ class Refit:
 
 def newton_step(head: FittedHead, weights: Vector, precondition: Operator) -> LinearSolution:
     """Return the Newton step from θ̂ towards the minimiser on the kept rows, (1/(n−m)) H_K⁻¹ Σ_removed (g_i + l2·θ̂)."""
-    # At θ̂ the centred gradients of all rows add up to zero, so the sum over the removed is minus the sum over the kept.
+    # At θ̂ the centred gradients of all rows sum to zero, so the sum over removed rows is minus the sum over kept rows.
     gradient = head.gradient_sum(weights, centred=True) / weights.sum()
     return conjugate_gradients(
         head.curvature(weights).apply,
@@ -38,6 +38,6 @@ def newton_step(head: FittedHead, weights: Vector, precondition: Operator) -> Li
 
 
 def refit(head: FittedHead, weights: Vector, precondition: Operator) -> Refit:
-    """Fit the head to the kept rows, to its minimum, and measure how far it moved."""
+    """Refit the head on the kept rows and measure how far it moves."""
     fit = fit_head(head.design, head.l2, weights=weights, start=head.theta, precondition=precondition)
     return Refit(fit.theta, float(np.linalg.norm(fit.theta - head.theta)), fit.error_bound)

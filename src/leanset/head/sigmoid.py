@@ -9,7 +9,7 @@ from leanset.head.loss import Loss
 
 @dataclass(frozen=True)
 class Sigmoid(Loss):
-    """Sum over labels of the binary cross-entropy; labels do not compete, so an example may have any number of them.
+    """Binary cross-entropy summed over labels; labels do not compete, so an example may have any number of them.
 
     Examples
     --------
@@ -39,9 +39,9 @@ class Sigmoid(Loss):
         return predicted * (1.0 - predicted)
 
     def right(self, logits: Matrix, targets: AnyArray) -> Vector:
-        """Return the share of an example's labels that are right."""
+        """Return the share of an example's labels that are correct."""
         return np.asarray(((logits > 0) == (targets > 0)).mean(axis=1))
 
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
-        """Return the product over the labels."""
+        """Return the product of the probabilities of the labels."""
         return np.asarray(np.where(targets > 0, predicted, 1.0 - predicted).prod(axis=1))

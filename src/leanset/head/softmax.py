@@ -23,7 +23,7 @@ class Softmax(Loss):
     bound: ClassVar[float] = 0.5  # Böhning 1992: diag p − p pᵀ ⪯ ½(I − 11ᵀ/C)
 
     def values(self, logits: Matrix, targets: AnyArray) -> Vector:
-        """Return −log p of the classes."""
+        """Return −log p of the true classes."""
         shifted = logits - logits.max(axis=1, keepdims=True)
         picked = np.take_along_axis(shifted, targets[:, None], axis=1)[:, 0]
         return np.asarray(np.log(np.exp(shifted).sum(axis=1)) - picked)
@@ -37,7 +37,7 @@ class Softmax(Loss):
         return powers
 
     def residual(self, predicted: Matrix, targets: AnyArray) -> Matrix:
-        """Return p with 1 taken from the class."""
+        """Return p − 1 for the true class and p for the others."""
         errors = predicted.copy()
         errors[np.arange(len(errors)), targets] -= 1.0
         return errors
@@ -47,7 +47,7 @@ class Softmax(Loss):
         return predicted
 
     def trace(self, predicted: Matrix) -> Vector:
-        """Return 1 − ‖p‖²; probabilities add up to 1."""
+        """Return 1 − ‖p‖², since probabilities sum to 1."""
         return np.asarray(1.0 - np.einsum("ij,ij->i", predicted, predicted))
 
     def curved(self, stack: Matrix, predicted: Matrix) -> Matrix:
@@ -58,9 +58,9 @@ class Softmax(Loss):
         return pushed
 
     def right(self, logits: Matrix, targets: AnyArray) -> Vector:
-        """Return 1 where the largest output is the class, else 0."""
+        """Return 1 if the true class has the largest output, else 0."""
         return np.asarray(logits.argmax(axis=1) == targets, dtype=np.float64)
 
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
-        """Return p of the classes."""
+        """Return p of the true classes."""
         return np.asarray(predicted[np.arange(len(predicted)), targets])

@@ -27,7 +27,7 @@ class Squared(Loss):
         return np.asarray(0.5 * np.square(logits - targets).sum(axis=1))
 
     def predicted(self, logits: AnyArray) -> Matrix:
-        """Return the outputs as they are."""
+        """Return the outputs unchanged."""
         return np.asarray(logits, dtype=np.float64)
 
     def residual(self, predicted: Matrix, targets: AnyArray) -> Matrix:
@@ -39,7 +39,7 @@ class Squared(Loss):
         return np.ones_like(predicted)
 
     def right(self, logits: Matrix, targets: AnyArray) -> Vector:
-        """Return NaN: a number is near or far, not right or wrong."""
+        """Return NaN: a number is more or less close, not right or wrong."""
         return np.full(len(logits), np.nan)
 
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:

@@ -1,6 +1,6 @@
-"""What leanset needs to know of a trained network: the inputs and outputs of its head, and what was recorded on the way.
+"""What leanset needs from a trained network: the inputs and outputs of its head, and records of its training.
 
-On disk it is a folder of plain .npy files, written batch by batch and mapped rather than read when it is opened.
+On disk this is a folder of .npy files, written batch by batch and memory-mapped when opened.
 """
 
 import os
@@ -20,19 +20,19 @@ ABOUT = "about.json"
 
 @dataclass(frozen=True, kw_only=True)
 class HeadStatistics:
-    """Features before the head, logits, labels and the head itself; what `leanset.prune` takes in place of arrays.
+    """Inputs of the head, logits, labels and the head itself; `leanset.prune` accepts it instead of arrays.
 
     Attributes
     ----------
     features : (n, d) float32
     labels : (n,) class codes
     classes : class names in code order
-    logits : (n, C) the network's own, or None
-    head : (C, d+1) the network's own head, bias last, or None
-    weight_decay : penalty that the network was trained with; becomes the l2 of the head's problem
+    logits : (n, C) outputs of the network, or None
+    head : (C, d+1) head of the network, bias last, or None
+    weight_decay : of the network's training; becomes the l2 of the head
     validation : held-out (features, labels), or None
-    rows : (n,) row numbers in the source, if rows were left out; else None
-    dynamics : one record for each recorded training run
+    rows : (n,) row numbers in the source; None if no rows were left out
+    dynamics : one record per training run
     gradient_norm : (n,) norms of the whole network's gradient (GraNd), or None
 
     Examples
@@ -60,9 +60,9 @@ class HeadStatistics:
         n = len(self.labels)
         for record in self.dynamics:
             if record.correct.shape[1] != n:
-                raise InputError(f"the recorded dynamics are of {record.correct.shape[1]:,} examples, not of {n:,}.")
+                raise InputError(f"the recorded dynamics are for {record.correct.shape[1]:,} examples, not for {n:,}.")
         if self.gradient_norm is not None and self.gradient_norm.shape != (n,):
-            raise InputError(f"`gradient_norm` must hold one number for each of the {n:,} examples.")
+            raise InputError(f"`gradient_norm` must contain one number for each of the {n:,} examples.")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -72,20 +72,20 @@ class HeadStatistics:
         plain = checked_examples(self.features, self.labels, self.validation)
         if len(plain.classes) != len(self.classes):
             raise InputError(
-                f"the head knows {len(self.classes)} classes, but the labels name {len(plain.classes)}; every class of the "
-                "head needs at least one example, and no other may occur."
+                f"the head has {len(self.classes)} classes, but the labels have {len(plain.classes)}; every class of the head "
+                "needs at least one example, and other classes are not allowed."
             )
         return replace(plain.renamed(self.classes), rows=self.rows)
 
     def with_evidence(
         self, *, dynamics: Dynamics | Iterable[Dynamics] | None = None, gradient_norm: Vector | None = None
     ) -> "HeadStatistics":
-        """Return these statistics with more evidence for the score methods.
+        """Return a copy with more evidence for the score methods.
 
         Parameters
         ----------
-        dynamics : the record of a training run, or several, as `leanset.torch.train` returns them
-        gradient_norm : as `leanset.torch.gradient_norms` returns it
+        dynamics : records of one or several training runs, as returned by `leanset.torch.train`
+        gradient_norm : as returned by `leanset.torch.gradient_norms`
         """
         records = (dynamics,) if isinstance(dynamics, Dynamics) else dynamics
         return replace(
@@ -108,7 +108,7 @@ class HeadStatistics:
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything into a folder: a new one, an empty one, or one of earlier head statistics."""
+        """Write everything into a folder, which must be new, empty or contain head statistics."""
         folder = store_in(path)
         given = {
             name: getattr(self, name) for name in ("features", "labels", "logits", "head", "gradient_norm", "rows")
@@ -122,17 +122,17 @@ class HeadStatistics:
             if not _is_mapped_from(array, folder / f"{name}.npy"):
                 _replace_array(folder / f"{name}.npy", array)
         about = {"classes": list(self.classes), "weight_decay": self.weight_decay, "arrays": sorted(arrays)}
-        Folder(folder).write_json(ABOUT, about)  # last, as the mark of a complete store
+        Folder(folder).write_json(ABOUT, about)  # last, because it marks complete statistics
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "HeadStatistics":
-        """Open a folder written by `save`; arrays are mapped, not read."""
+        """Open a folder written by `save`; arrays are memory-mapped, not read."""
         folder = Path(path)
         about = Folder(folder).read_json(ABOUT, ("classes", "weight_decay", "arrays"))
         found = {str(name): _mapped(folder / f"{Path(str(name)).name}.npy") for name in about["arrays"]}
         missing = [name for name in ("features", "labels") if name not in found]
         if missing:
-            raise RunFolderError(f"{folder / ABOUT}: names no {' and no '.join(missing)}.")
+            raise RunFolderError(f"{folder / ABOUT}: lists no {' and no '.join(missing)}.")
         records: list[Dynamics] = []
         while f"dynamics-{len(records)}-correct" in found:
             parts = [found.get(f"dynamics-{len(records)}-{name}", np.empty(0)) for name in Dynamics.names()]
@@ -152,19 +152,19 @@ class HeadStatistics:
 
 
 def store_in(path: str | os.PathLike[str]) -> Path:
-    """Make a folder ready for head statistics: what lies there must be such, and is no longer valid from now on."""
+    """Prepare a folder for head statistics; statistics that it already contains become invalid."""
     folder = Path(path)
     with explained(folder, "create"):
         folder.mkdir(parents=True, exist_ok=True)
         foreign = sorted(item.name for item in folder.iterdir() if item.suffix != ".npy" and item.name != ABOUT)
         if foreign:
-            raise RunFolderError(f"{folder}: holds something else ({foreign[0]}); choose an empty or new folder.")
+            raise RunFolderError(f"{folder}: contains something else ({foreign[0]}); choose an empty or new folder.")
         (folder / ABOUT).unlink(missing_ok=True)
     return folder
 
 
 def is_stored(path: Path) -> bool:
-    """Return whether a folder holds complete head statistics."""
+    """Return whether a folder contains complete head statistics."""
     return (path / ABOUT).is_file()
 
 
@@ -179,7 +179,7 @@ def _mapped(path: Path) -> AnyArray:
 
 
 def _replace_array(path: Path, array: AnyArray) -> None:
-    """Write a file beside its name and move it into place: another array to be saved may still be mapped from there."""
+    """Write a temporary file and move it into place, because an array still to be saved may be mapped from the old one."""
     beside = path.with_name(f"new-{path.name}")
     with explained(path, "write"):
         np.save(beside, array, allow_pickle=False)
@@ -187,7 +187,7 @@ def _replace_array(path: Path, array: AnyArray) -> None:
 
 
 def _is_mapped_from(array: AnyArray, path: Path) -> bool:
-    """Return whether an array is the whole content of a file, and not a part or another view of it."""
+    """Return whether an array is the complete content of a file, not a part or view of it."""
     if not isinstance(array, np.memmap) or array.filename is None or Path(array.filename) != path.resolve():
         return False
     return array.base is not None and not isinstance(array.base, np.memmap)

@@ -13,7 +13,7 @@ from leanset.influence.lissa import LiSSA
 from leanset.influence.map import InfluenceMap
 from leanset.influence.prepared import InverseHessian
 
-INVERSES: dict[str, type[Inverse]] = {  # by the names that the command line knows them by
+INVERSES: dict[str, type[Inverse]] = {  # by their names on the command line
     kind.name: kind for kind in (Cholesky, ConjugateGradients, LiSSA, Kronecker)
 }
 

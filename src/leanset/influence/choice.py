@@ -11,8 +11,8 @@ from leanset.influence.inverse import Inverse
 from leanset.influence.kronecker import Kronecker
 from leanset.influence.prepared import InverseHessian
 
-_LARGEST_DENSE_HEAD = 3000  # C·D beyond which n·(C·D)² work on exact vectors stops being minutes
-ROWS_PER_COORDINATE = 16  # how many rows a solver should be able to move for each coordinate it has to balance
+_LARGEST_DENSE_HEAD = 3000  # largest C·D for which exact vectors, n·(C·D)² operations, take only minutes
+ROWS_PER_COORDINATE = 16  # rows that a solver should be able to move per coordinate to balance
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class HeadInverses:
 
     Attributes
     ----------
-    steering : how the vectors of single rows are computed, which steer the search
-    sums : the inverse Hessian of all rows, for one sum of gradients
-    precondition : a cheap (approximate) inverse, good for every system with the Hessian of kept rows
+    steering : computes the vectors of single rows, which guide the search
+    sums : inverse of the Hessian of all rows, for a sum of gradients
+    precondition : a cheap (approximate) inverse, a preconditioner for the Hessian of any kept rows
     """
 
     steering: Inverse
@@ -31,13 +31,13 @@ class HeadInverses:
     precondition: Operator
 
     def influence_of_sum(self, head: FittedHead, removed: Vector, *, centred: bool = True) -> LinearSolution:
-        """Return the linear prediction (1/n) H⁻¹ Σ removed_i g_i of the change of the head, as a (1, C, D) stack."""
+        """Return the linear prediction of the head's change, (1/n) H⁻¹ Σ removed_i g_i, as a (1, C, D) stack."""
         rhs = head.gradient_sum(removed, centred=centred) / len(head)
         return self.sums.solve(rhs[None])
 
 
 def choose_inverse(shape: tuple[int, int], memory: int) -> Inverse:
-    """Choose the exact inverse while its matrix fits `memory` bytes and its work is minutes, else Kronecker.
+    """Choose the exact inverse if its matrix fits `memory` bytes and it takes only minutes, else Kronecker.
 
     Examples
     --------
@@ -47,15 +47,14 @@ def choose_inverse(shape: tuple[int, int], memory: int) -> Inverse:
     size = shape[0] * shape[1]
     if size <= _LARGEST_DENSE_HEAD and Cholesky().matrix_bytes(size) <= memory:
         return Cholesky()
-    # Balancing k coordinates well takes some 16·k rows of k float32 numbers.
+    # Balancing k coordinates well takes about 16·k rows of k float32 numbers.
     return Kronecker(directions=max(1, int(np.sqrt(memory / (4 * ROWS_PER_COORDINATE)))))
 
 
 def prepare_inverses(head: FittedHead, given: Inverse | None, memory: int) -> HeadInverses:
-    """Make the inverses of a head ready: as given, or chosen by its size.
+    """Prepare the inverses of a head: the given one, or one chosen by its size.
 
-    Only one sum enters the certificate, so there the inverse is exact however large the head is, unless the user chose
-    another one.
+    The certificate needs only one sum, so its inverse is exact for a head of any size, unless the user chose another.
     """
     steering = given or choose_inverse(head.design.shape, memory)
     exact = steering if given or steering.direct else ConjugateGradients()
@@ -66,7 +65,7 @@ def prepare_inverses(head: FittedHead, given: Inverse | None, memory: int) -> He
 
 
 def preconditioner(head: FittedHead, memory: int) -> Operator:
-    """Return an (approximate) inverse of the full Hessian, good for every system with a kept Hessian."""
+    """Return an (approximate) inverse of the full Hessian, a preconditioner for the Hessian of any kept rows."""
     chosen = choose_inverse(head.design.shape, memory)
     if not chosen.direct:
         return head.curvature().kronecker().solve

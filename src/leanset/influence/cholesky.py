@@ -13,7 +13,7 @@ from leanset.influence.prepared import InverseHessian, flat_operator
 
 @dataclass(frozen=True)
 class Cholesky(Inverse):
-    """Factor the exact (C·D, C·D) Hessian; the default while that matrix is small.
+    """Factor the exact (C·D, C·D) Hessian; the default for small heads.
 
     Examples
     --------

@@ -11,13 +11,13 @@ from leanset.influence.prepared import InverseHessian, hessian_operator
 
 @dataclass(frozen=True)
 class ConjugateGradients(Inverse):
-    """Solve with conjugate gradients, preconditioned by the Kronecker approximation; only matrix products.
+    """Solve with conjugate gradients, preconditioned by the Kronecker approximation; needs only matrix products.
 
     Parameters
     ----------
     tolerance : relative residual to stop at
-    max_iterations : steps before stopping; the residual then says how far it came
-    explicit_up_to : largest C·D for which the Hessian is built once instead of being applied through the data
+    max_iterations : most steps; the residual shows how far they got
+    explicit_up_to : largest C·D for which the Hessian is stored as a matrix instead of being applied through the data
 
     Examples
     --------

@@ -11,14 +11,14 @@ from leanset.rows import map_rows, map_some_rows
 
 @dataclass(frozen=True)
 class DenseMap(InfluenceMap):
-    """All coordinates, through the explicit inverse.
+    """Influence vectors in all coordinates, from the explicit inverse.
 
-    Gradients of competing outputs (softmax) add up to zero over the outputs, so (C−1)·D coordinates describe them
-    without loss of length.
+    Gradients of competing outputs (softmax) sum to zero over the outputs, so (C−1)·D coordinates describe them and
+    preserve their length.
     """
 
     head: FittedHead
-    inverse: Vectors32  # (p, p), the factor 1/n inside
+    inverse: Vectors32  # (p, p), includes the factor 1/n
     basis: Matrix  # (C, p / D)
     shift: Vectors32  # (p,), the centring term
     residual: float
@@ -39,7 +39,7 @@ class DenseMap(InfluenceMap):
         return (self.basis.T @ head).reshape(-1)
 
     def norms(self) -> Vector:
-        """Return the length of every row's vector, in chunks."""
+        """Return the length of every row's vector."""
 
         def lengths(x: Matrix, r: Matrix) -> Vector:
             part = self._chunk(x, r)
@@ -56,7 +56,7 @@ class DenseMap(InfluenceMap):
 
 
 def dense_map(head: FittedHead, inverse: InverseHessian, shift: Matrix, scale: float) -> DenseMap:
-    """Write an inverse Hessian out as a matrix and map rows through it."""
+    """Compute an inverse Hessian as a matrix and return the map that applies it to rows."""
     outputs, width = head.design.shape
     basis = head.loss.basis()
     free = basis.shape[1]

@@ -13,13 +13,13 @@ _LARGE_RESIDUAL = 1e-3
 
 
 class Inverse(abc.ABC):
-    """How to invert the head's Hessian. An instance is its settings; nothing is computed before `prepare`.
+    """How to invert the head's Hessian. An instance contains only settings; nothing is computed before `prepare`.
 
-    An inverse says of itself what it can do, so that nobody has to ask which one it is.
+    Each inverse states its own properties, so that callers need not check its type.
     """
 
     name: ClassVar[str]
-    direct: ClassVar[bool] = False  # exact and without iterations, so it also serves as a preconditioner
+    direct: ClassVar[bool] = False  # exact and without iterations, so it can also be a preconditioner
 
     @abc.abstractmethod
     def prepare(self, curvature: Curvature) -> InverseHessian:
@@ -28,22 +28,22 @@ class Inverse(abc.ABC):
     def influence(
         self, head: FittedHead, weights: Vector | None, shift: Matrix, scale: float, prepared: InverseHessian | None
     ) -> InfluenceMap:
-        """Prepare the influence vectors of single rows under the Hessian of (weighted) rows."""
+        """Prepare the influence vectors of single rows, with the Hessian of all or weighted rows."""
         return dense_map(head, prepared or self.prepare(head.curvature(weights)), shift, scale)
 
     def matrix_bytes(self, size: int) -> int:
-        """Return the memory that the vectors of a head with `size` weights need: four matrices of float64."""
+        """Return the bytes of matrices needed for a head with `size` weights: four, in float64."""
         return 4 * 8 * size**2
 
     def vector_length(self, loss: Loss, width: int) -> int:
-        """Return how many coordinates the vector of a row has."""
+        """Return the number of coordinates of one row's vector."""
         return int(loss.basis().shape[1]) * width
 
     def remark(self, head: FittedHead, influence: InfluenceMap) -> str | None:
-        """Return what a reader must know of the vectors that steered the search, if anything."""
+        """Return a remark on the accuracy of the vectors that guided the search, or None."""
         if influence.residual <= _LARGE_RESIDUAL:
             return None
-        return f"The influence vectors that steered the search have a relative residual of {influence.residual:.2g}."
+        return f"The influence vectors that guided the search have a relative residual of {influence.residual:.2g}."
 
 
 def influence_map(
@@ -60,9 +60,9 @@ def influence_map(
     ----------
     head : the fitted head
     inverse : how to invert the Hessian
-    centred : add l2·θ̂ to each gradient, so that the vectors of all rows add up to zero
-    weights : of the rows whose Hessian (and number, as divisor) to use; all rows if None
-    prepared : the inverse made ready for that Hessian, where the caller has it already
+    centred : add l2·θ̂ to each gradient, so that the vectors of all rows sum to zero
+    weights : (n,) row weights for the Hessian and for the divisor; all rows if None
+    prepared : the prepared inverse of that Hessian, if the caller already has it
     """
     scale = 1.0 / (len(head) if weights is None else float(weights.sum()))
     shift = head.l2 * head.theta if centred else np.zeros_like(head.theta)

@@ -18,15 +18,15 @@ _REMARKED_ROWS = 8
 
 @dataclass(frozen=True)
 class Kronecker(Inverse):
-    """Approximate the Hessian in a Kronecker eigenbasis (EK-FAC); cheap at any C·D, and never exact.
+    """Approximate the Hessian in a Kronecker eigenbasis (EK-FAC); cheap at any C·D, but never exact.
 
-    Its residual is measured against the true Hessian and is large: tens of percent are usual. leanset uses it to steer
+    Its residual is measured against the true Hessian and is large: tens of percent are usual. leanset uses it to guide
     the search on very large heads. The certificate is then computed with conjugate gradients.
 
     Parameters
     ----------
-    directions : how many leading coordinates the solver sees when a row's C·D coordinates are too many to store. What
-        it does not see stays as unbalanced as in a random set, so this decides how good the answer can be.
+    directions : number of leading coordinates that the solver uses when a row has too many coordinates, C·D, to store.
+        The others stay as unbalanced as in a random set, so this limits the quality of the result.
 
     Examples
     --------
@@ -59,21 +59,21 @@ class Kronecker(Inverse):
         return kronecker_map(head, head.curvature(weights), self.prepare, self.directions, shift, scale)
 
     def matrix_bytes(self, size: int) -> int:
-        """Return 0: no matrix of the head's size is formed."""
+        """Return 0: no matrix of the head's size is built."""
         return 0
 
     def vector_length(self, loss: Loss, width: int) -> int:
-        """Return how many coordinates are kept."""
+        """Return the number of coordinates used."""
         return min(super().vector_length(loss, width), self.directions)
 
     def remark(self, head: FittedHead, influence: InfluenceMap) -> str | None:
-        """Return how good the approximation was."""
+        """Return a remark on the accuracy of the approximation."""
         rows = np.linspace(0, len(head) - 1, _REMARKED_ROWS).astype(np.int64)
         error = error_against_exact(head.curvature(), head.gradients(rows))
         return (
-            f"The search was steered by Kronecker-approximated influences: relative error {error:.2g} against conjugate "
+            f"The search was guided by Kronecker-approximated influences: relative error {error:.2g} against conjugate "
             f"gradients on {len(rows)} rows, {influence.captured:.1%} of the squared length in the coordinates used. The "
-            "changes stated here do not depend on that approximation, except `influence_change` where `inverse` says "
+            "changes stated here do not depend on that approximation, except `influence_change` if `inverse` is "
             "kronecker."
         )
 

@@ -9,18 +9,18 @@ from leanset.influence.map import InfluenceMap
 from leanset.influence.prepared import InverseHessian
 from leanset.rows import map_some_rows, sum_rows
 
-_PROBES = 16  # rows whose residual is measured
+_PROBES = 16  # number of rows whose residual is measured
 
 
 @dataclass(frozen=True)
 class KroneckerMap(InfluenceMap):
-    """The leading coordinates of a Kronecker eigenbasis, for heads whose vectors are too long to store."""
+    """Influence vectors in the leading coordinates of a Kronecker eigenbasis, for heads too large for all coordinates."""
 
     head: FittedHead
     factors: KroneckerFactors
     outputs: Rows  # (k,) output-basis index of each stored coordinate
     features: Rows  # (k,) feature-basis index
-    shift: Matrix  # (C, D), turned into the basis
+    shift: Matrix  # (C, D), in the basis
     scale: float
     residual: float
     captured: float
@@ -47,7 +47,7 @@ class KroneckerMap(InfluenceMap):
         return np.asarray(self.factors.turned(head)[self.outputs, self.features])
 
     def norms(self) -> Vector:
-        """Return the approximate length of every row's whole vector."""
+        """Return the approximate length of every row's complete vector."""
         shift = self.factors.output_basis @ self.shift @ self.factors.feature_basis.T
         return self.scale * self.factors.row_norms(self.head.rows, self.head.residual, shift)
 

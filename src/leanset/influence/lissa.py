@@ -1,8 +1,8 @@
 """LiSSA (Agarwal, Bullins, Hazan 2016), the inverse that the paper uses.
 
 x ← x + (b − H_B x) / scale, a Neumann series for H⁻¹b. It converges only if scale exceeds half of the largest
-eigenvalue of H_B, and needs about scale / l2 steps; elsewhere the scale is a knob that users turn until the NaN goes
-away. Here it is measured.
+eigenvalue of H_B, and needs about scale / l2 steps. Other implementations leave the scale to the user, who raises it
+until the NaN disappears. Here it is measured.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class LiSSA(Inverse):
     ----------
     depth : steps of the recursion
     scale : divisor of the Hessian; None measures the top eigenvalue (by power iteration) and takes 1.1 times it
-    batch_size : rows of the Hessian estimate in each step; None uses all rows, which is free of sampling noise
+    batch_size : rows for the Hessian estimate in each step; None uses all rows, without sampling noise
     repeats : independent recursions to average (with `batch_size`)
     tolerance : stop early once every relative residual is below this
     seed : of the batches
@@ -80,7 +80,7 @@ class LiSSA(Inverse):
         self, curvature: Curvature, whole: Operator, rhs: Matrix, scale: float, top: float, rng: np.random.Generator
     ) -> tuple[Matrix, int]:
         x = rhs / scale
-        # |x| ≤ |b| / l2 for the true solution; far beyond that the series has left for infinity.
+        # |x| ≤ |b| / l2 for the true solution; far above that the series diverges.
         limit = 1e3 * float(np.linalg.norm(rhs)) / curvature.l2
         for step in range(1, self.depth + 1):
             apply = self._batch(curvature, rng).apply if self.batch_size else whole
@@ -90,8 +90,8 @@ class LiSSA(Inverse):
             size = float(np.linalg.norm(x))
             if not np.isfinite(size) or size > limit:
                 raise DivergenceError(
-                    f"LiSSA diverged after {step} steps: scale={scale:.3g} is below what the Hessian's top eigenvalue "
-                    f"({top:.3g}) needs. Pass `LiSSA(scale=None)` to measure it"
+                    f"LiSSA diverged after {step} steps: scale={scale:.3g} is too small for the Hessian's top eigenvalue "
+                    f"({top:.3g}). Pass `LiSSA(scale=None)` to measure it"
                     + (f", raise batch_size={self.batch_size}" if self.batch_size else "")
                     + ", or use `Cholesky()` or `ConjugateGradients()`."
                 )

@@ -8,7 +8,7 @@ from leanset.head import Curvature
 
 @dataclass(frozen=True)
 class InverseHessian:
-    """A way to apply H⁻¹ to (k, C, D) stacks, made ready for one Hessian; every answer carries its residual."""
+    """Applies H⁻¹ to (k, C, D) stacks, for one prepared Hessian; every solution includes its residual."""
 
     name: str
     solve: Callable[[Matrix], LinearSolution]
@@ -24,7 +24,7 @@ def flat_operator(hessian: Matrix) -> Callable[[Matrix], Matrix]:
 
 
 def hessian_operator(curvature: Curvature, *, explicit_up_to: int) -> Callable[[Matrix], Matrix]:
-    """Return the cheaper way to apply H to many right-hand sides: the explicit matrix while it is small."""
+    """Return an operator that applies H: as an explicit matrix if it is small, else through the data."""
     outputs, width = curvature.shape
     if outputs * width <= explicit_up_to:
         return flat_operator(curvature.hessian())

@@ -8,19 +8,19 @@ from leanset._errors import InputError
 
 @dataclass(frozen=True)
 class BestSetProblem:
-    """Problem (b): which `removed` rows make ‖offset + Σ vectors[removed]‖₂ least, their number being given.
+    """Problem (b): choose a given number of rows, `removed`, that minimise ‖offset + Σ vectors[removed]‖₂.
 
-    The statement can judge any answer; solvers and checkers share it, and no code beyond it.
+    This class can evaluate any answer; it is the only code that solvers and checkers share.
 
     Parameters
     ----------
     vectors : (k, p) influence vectors of the rows that can move
     groups : (k,) the group of each, such as its class
-    removed : (k,) a feasible starting set; every answer removes as many rows of each cell
-    offset : (p,) sum of the vectors of rows that go for certain; zeros if None
-    cells : (k,) codes from 0; rows are exchanged with rows of their cell only. Their groups if None, which keeps the
-        sizes of groups as they are; all zero to exchange freely
-    spare : how many more examples each group may lose (for cells that hold several groups); no limit if None
+    removed : (k,) a feasible starting set; every answer removes the same number of rows from each cell
+    offset : (p,) sum of the vectors of rows that are always removed; zeros if None
+    cells : (k,) codes from 0; rows are exchanged only within their cell. None uses the groups, which keeps group sizes
+        fixed; all zeros allow any exchange
+    spare : how many more examples each group may lose (if cells contain several groups); no limit if None
 
     Examples
     --------
@@ -64,7 +64,7 @@ class BestSetProblem:
         return float(np.linalg.norm(self.total(removed)))
 
     def cell_counts(self, removed: Mask) -> Rows:
-        """Return how many rows of each cell a set removes."""
+        """Return the number of removed rows in each cell."""
         return np.bincount(self.exchange_cells[removed], minlength=int(self.exchange_cells.max(initial=0)) + 1)
 
     def feasible(self, removed: Mask) -> bool:

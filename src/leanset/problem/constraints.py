@@ -8,7 +8,7 @@ from leanset._errors import InputError
 
 @dataclass(frozen=True)
 class Constraints:
-    """Which removals are allowed, whatever they do to the head.
+    """Which removals are allowed, regardless of their effect on the head.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ class Constraints:
     n_groups : number of groups
     pinned : (n,) True for rows that must stay
     proportional : remove the same share of every group
-    least_kept : examples of each group that must stay (pinned ones count); at least 1, so that no group is wiped out
+    least_kept : examples of each group that must stay, pinned ones included; at least 1, so that no group is lost
 
     Examples
     --------
@@ -33,26 +33,26 @@ class Constraints:
 
     @property
     def free(self) -> Rows:
-        """Rows that may go."""
+        """Rows that may be removed."""
         return np.flatnonzero(~self.pinned)
 
     @property
     def capacity(self) -> Rows:
-        """How many examples of each group may go."""
+        """How many examples of each group may be removed."""
         sizes = np.bincount(self.groups, minlength=self.n_groups)
         unpinned = np.bincount(self.groups[self.free], minlength=self.n_groups)
         return np.maximum(np.minimum(unpinned, sizes - self.least_kept), 0)
 
     @property
     def most(self) -> int:
-        """The largest number of examples that may go."""
+        """The largest number of examples that may be removed."""
         return int(self.capacity.sum())
 
     def quotas(self, count: int) -> Rows:
-        """Return how many examples of each group go when `count` go in proportion to the group sizes.
+        """Return how many examples to remove from each group, `count` in total, in proportion to the group sizes.
 
-        Groups that cannot give their share (pinned rows) give what they can and the others make up for it; what is
-        left over by rounding goes to the largest remainders.
+        Groups that cannot lose their share (because of pinned rows) lose what they can and the others make up for it.
+        When rounding, the largest remainders are rounded up.
         """
         self.check(count)
         sizes, room = np.bincount(self.groups, minlength=self.n_groups), self.capacity
@@ -69,11 +69,11 @@ class Constraints:
         return rounded_shares(shares, count)
 
     def random_removal(self, count: int, rng: np.random.Generator) -> Mask:
-        """Draw a removal of `count` examples at random among the allowed ones."""
+        """Draw a random removal of `count` examples that the constraints allow."""
         return self.first_allowed(rng.permutation(self.free), count)
 
     def first_allowed(self, preference: Rows, count: int) -> Mask:
-        """Remove the first `count` of the free rows, taken in order of preference, that the constraints let go."""
+        """Remove the first `count` free rows, in order of preference, that the constraints allow."""
         self.check(count)
         limit = self.quotas(count) if self.proportional else self.capacity
         groups = self.groups[preference]
@@ -81,22 +81,23 @@ class Constraints:
         return mask_of(allowed[:count], len(self.groups))
 
     def violations(self, removed: Mask) -> list[str]:
-        """Say in words what is wrong with a removal; empty if it is allowed."""
+        """Return the violated constraints in words; empty if the removal is allowed."""
         found = []
         if (removed & self.pinned).any():
             found.append(f"{int((removed & self.pinned).sum())} pinned rows were removed")
         gone = np.bincount(self.groups[removed], minlength=self.n_groups)
         if (gone > self.capacity).any():
             c = int(np.argmax(gone - self.capacity))
-            found.append(f"group {c} lost {gone[c]} examples, {self.capacity[c]} may go")
+            found.append(f"group {c} lost {gone[c]} examples, but may lose only {self.capacity[c]}")
         if self.proportional and (gone != self.quotas(int(removed.sum()))).any():
-            found.append("the groups did not lose examples in proportion")
+            found.append("the groups did not lose examples in proportion to their sizes")
         return found
 
     def check(self, count: int) -> None:
-        """Raise if `count` examples cannot go."""
+        """Raise if `count` examples cannot be removed."""
         if count > self.most:
             raise InputError(
-                f"{count:,} examples cannot go: {int(self.pinned.sum()):,} of {len(self.groups):,} are pinned and each class "
-                f"or group keeps at least {self.least_kept}, so at most {self.most:,} may. Lower the budget or unpin rows."
+                f"{count:,} examples cannot be removed: {int(self.pinned.sum()):,} of {len(self.groups):,} are pinned and each "
+                f"class or group keeps at least {self.least_kept}, so at most {self.most:,} can be. Lower the budget or "
+                "unpin rows."
             )

@@ -13,8 +13,8 @@ class LargestSetProblem:
     ----------
     vectors : (k, p) influence vectors
     groups : (k,) the group of each, such as its class
-    bound : the ε of the paper, in units of ‖Δθ‖
-    capacity : how many examples of each group may go
+    bound : the paper's ε, in units of ‖Δθ‖
+    capacity : how many examples of each group may be removed
     """
 
     vectors: Vectors32
@@ -23,7 +23,7 @@ class LargestSetProblem:
     capacity: Rows
 
     def norm(self, removed: Mask) -> float:
-        """Return the constrained quantity."""
+        """Return the norm that the bound limits."""
         return float(np.linalg.norm(self.vectors[removed].sum(axis=0, dtype=np.float64)))
 
     def feasible(self, removed: Mask) -> bool:

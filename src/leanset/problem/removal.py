@@ -10,13 +10,13 @@ from leanset.problem.outcome import Outcome
 
 @dataclass(frozen=True)
 class Effect:
-    """What a removal does to the head: predicted and measured.
+    """The effect of a removal on the head, predicted and measured.
 
     Attributes
     ----------
     influence_change : ‖Δθ‖ by first-order influence
-    inverse_residual : relative residual of the inverse Hessian there
-    newton_change : ‖Δθ‖ by one Newton step with the kept examples' Hessian
+    inverse_residual : relative residual of the inverse Hessian used for it
+    newton_change : ‖Δθ‖ by one Newton step with the Hessian of the kept examples
     refit_change : ‖Δθ‖ measured by a refit
     validation_loss_gap : measured rise of the validation loss; None without validation data
     """
@@ -30,18 +30,18 @@ class Effect:
 
 @dataclass(frozen=True)
 class Removal:
-    """A set of rows to remove, how it was found, and what is known of it.
+    """A set of rows to remove, how it was found, and what is known about it.
 
     Attributes
     ----------
-    removed : True for rows that go; over the rows of the problem, or over all examples
+    removed : True for removed rows; over the rows of the problem, or over all examples
     outcome : how the search ended
-    norm : the problem's objective there, in float64
+    norm : the problem's objective for this set, in float64
     start_norm : the objective of the starting set
     proposals : moves tried
     seconds : time spent searching
-    refit : the head fitted again without these rows, where that was done
-    effect : all that was predicted and measured, where that was done
+    refit : the head refitted without these rows, if that was done
+    effect : what was predicted and measured, if that was done
     """
 
     removed: Mask
@@ -55,7 +55,7 @@ class Removal:
 
     @property
     def count(self) -> int:
-        """How many rows go."""
+        """Number of removed rows."""
         return int(self.removed.sum())
 
     @property
@@ -65,17 +65,17 @@ class Removal:
 
     @property
     def weights(self) -> Vector:
-        """How much each row counts from now on: 0 for a removed row, 1 for a kept one."""
+        """Weight of each row: 0 for a removed row, 1 for a kept one."""
         return (~self.removed).astype(np.float64)
 
     @property
     def measured(self) -> Effect:
-        """The effect of a removal that was measured."""
+        """The effect; the removal must have been measured."""
         assert self.effect is not None, "this removal was not measured"
         return self.effect
 
     @property
     def refitted(self) -> Refit:
-        """The refit of a removal that was refitted."""
+        """The refit; the head must have been refitted."""
         assert self.refit is not None, "no head was refitted for this removal"
         return self.refit

@@ -12,7 +12,7 @@ from leanset.recheck.plain import PLAIN_LOSSES, PlainProblem, plain_design
 
 @dataclass(frozen=True)
 class Check:
-    """One statement about a run, whether it holds, and the values seen."""
+    """One statement about a run, whether it holds, and the values found."""
 
     name: str
     holds: bool
@@ -29,11 +29,11 @@ def check_removal(
     pinned: Rows,
     tolerance: float = 0.01,
 ) -> Iterator[Check]:
-    """Check a removal and its certificate against the data, yielding one finding at a time.
+    """Check a removal and its certificate against the data; yield one check at a time.
 
     Parameters
     ----------
-    examples : the data the run was made from
+    examples : the data of the run
     kept, removed : row numbers as saved
     certificate : the saved certificate as a dict
     standardize : whether the run scaled its features
@@ -72,7 +72,7 @@ def _check_changes(
     full, lean = problem.fit(), problem.part(kept).fit()
     norm, change = float(np.linalg.norm(full)), float(np.linalg.norm(lean - full))
     yield _close("head norm", certificate["head_norm"], norm, tolerance, slack=0.0)
-    # L-BFGS stops a little earlier than leanset's Newton fit; below this the comparison would test its stopping rule.
+    # L-BFGS stops a little earlier than leanset's Newton fit; smaller differences would only test its stopping rule.
     yield _close("measured change", certificate["refit_change"], change, tolerance, slack=1e-5 * norm)
     newton = problem.part(kept).newton_length(full)
     yield _close("Newton step", certificate["newton_change"], newton, tolerance, slack=1e-5 * norm)
@@ -109,9 +109,9 @@ def _random_scale(
         gone[rng.permutation(free[groups[free] == c])[:count]] = True
     lean = problem.part(~gone).fit()
     fresh, mean = float(np.linalg.norm(lean - full)), certificate["random_refit_change_mean"]
-    # One fresh draw against a mean of several: this catches a wrong scale, not a wrong digit.
+    # This compares one new draw with a mean of several, so it detects a wrong scale, not a wrong digit.
     return Check(
-        "random removals", abs(fresh - mean) <= 0.5 * mean, f"claimed {mean:.4g} on average, one fresh draw {fresh:.4g}"
+        "random removals", abs(fresh - mean) <= 0.5 * mean, f"claimed {mean:.4g} on average, one new draw {fresh:.4g}"
     )
 
 
@@ -120,7 +120,7 @@ def _check_gap(
 ) -> Iterator[Check]:
     differences = judge.losses(lean) - judge.losses(full)
     gap, claimed = float(differences.mean()), certificate["validation_loss_gap"]
-    # Losses of squared errors have the scale of the targets; that of cross-entropies is about 1.
+    # Squared errors scale with the targets; cross-entropies are about 1.
     scale = max(1.0, float(judge.losses(full).mean()))
     yield _close("loss gap", claimed, gap, tolerance, slack=1e-5 * scale)
     if len(differences) > 1:

@@ -1,7 +1,7 @@
-"""The head's problem written out anew: losses, gradients, curvature and fit, each from its formula.
+"""A second implementation of losses, gradients, curvature and fit, directly from the formulas.
 
-Nothing here is shared with the rest of leanset, so a mistake in its own fit, influences or solver cannot hide itself.
-One class for each loss is the twin of that loss's file in `head/`.
+It shares nothing with the rest of leanset, so it detects mistakes in the fit, the influences or the solver. Each loss in
+`head/` has one class here.
 """
 
 import abc
@@ -19,8 +19,8 @@ from leanset._arrays import AnyArray, Matrix, Vector
 class PlainLoss(abc.ABC):
     """A loss by its formulas; z are (n, C) outputs, y the targets."""
 
-    targets: str  # kind of the targets, see `leanset.data`
-    bound: float  # factor of the mean squared change of the outputs that bounds the second order
+    targets: str  # kind of targets, see `leanset.data`
+    bound: float  # factor on the mean squared change of the outputs in the second-order bound
 
     @abc.abstractmethod
     def values(self, z: Matrix, y: AnyArray) -> Vector:
@@ -28,11 +28,11 @@ class PlainLoss(abc.ABC):
 
     @abc.abstractmethod
     def errors(self, z: Matrix, y: AnyArray) -> Matrix:
-        """Return the derivatives by the outputs."""
+        """Return the derivatives with respect to the outputs."""
 
     @abc.abstractmethod
     def curved(self, z: Matrix, v: Matrix) -> Matrix:
-        """Return the second derivative by the outputs, applied to (n, C) directions v."""
+        """Return the second derivative with respect to the outputs, applied to (n, C) directions v."""
 
     def bound_energy(self, moved: Matrix) -> float:
         """Return the second-order bound for (n, C) changes of the outputs."""
@@ -127,7 +127,7 @@ class PlainProblem:
         return self.loss.values(self.x @ theta.T, self.y)
 
     def gradient_sum(self, theta: Matrix) -> Matrix:
-        """Return the sum of the rows' gradients, without penalty."""
+        """Return the sum of the gradients of the rows, without the penalty."""
         return np.asarray(self.loss.errors(self.x @ theta.T, self.y).T @ self.x)
 
     def fit(self) -> Matrix:

@@ -1,4 +1,4 @@
-"""An independent re-check of a saved run. It imports the data room and nothing of what it checks."""
+"""An independent re-check of a saved run. It reads the data with `leanset.data` and imports nothing that it checks."""
 
 import os
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def verify(
     *,
     validation: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> list[Check]:
-    """Re-check a saved run against its data with code that shares nothing with the search.
+    """Re-check a saved run against its data, with code that shares nothing with the search.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def verify(
 
     Returns
     -------
-    One `Check` for each statement, with `name`, `holds` and `detail`.
+    One `Check` per statement, with `name`, `holds` and `detail`.
 
     Examples
     --------
@@ -58,20 +58,20 @@ def verify(
 
 
 def targets_of_run(path: str | os.PathLike[str]) -> str:
-    """Return the kind of targets that a run was made for."""
+    """Return the kind of targets of a run."""
     loss = runs.RunFolder(path).read_json(runs.SETTINGS, ("loss",))["loss"]
     if loss not in PLAIN_LOSSES:
-        raise RunFolderError(f"{path}: settings name an unknown loss, {loss!r}.")
+        raise RunFolderError(f"{path}: the settings contain an unknown loss, {loss!r}.")
     return PLAIN_LOSSES[loss].targets
 
 
 def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
-    """Re-check a saved run against its data, independently of the code that made it; one finding at a time.
+    """Re-check a saved run against its data, independently of the code that made it; yield one check at a time.
 
     Parameters
     ----------
     path : the run folder
-    examples : the data it was made from
+    examples : the data of the run
     """
     folder = runs.RunFolder(path)
     kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
@@ -107,14 +107,14 @@ def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
         for key, value in certificate.items()
         if key not in _TEXTS and not (isinstance(value, int | float) or (value is None and key in optional))
     ]
-    return Check("certificate", not wrong, f"not a number: {', '.join(wrong)}" if wrong else "every number is one")
+    return Check("certificate", not wrong, f"not a number: {', '.join(wrong)}" if wrong else "all numbers are valid")
 
 
 def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
     listed = np.sort(table["row"][table["kept"]])
     agrees = np.array_equal(listed, np.sort(kept))
     return Check(
-        "files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'name different rows'}"
+        "files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'contain different rows'}"
     )
 
 
@@ -126,7 +126,7 @@ def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Row
     if isinstance(balance, int):
         return Check("class balance", least >= balance, f"at least {balance} to keep, smallest class keeps {least}")
     off = float(np.abs(gone - len(valid) * sizes / len(examples)).max()) if len(valid) else 0.0
-    # Pinned rows and the last example of a class can keep a class from giving its share.
+    # Because of pinned rows or its last example, a class may not be able to lose its share.
     strict = balance == "proportional" and not len(pinned)
     return Check(
         "class balance", not strict or off < 2, f"{balance}; classes are within {off:.1f} examples of equal shares"
@@ -136,7 +136,7 @@ def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Row
 def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
     budget, n = settings["budget"], certificate["n"]
     if not isinstance(budget, dict) or len(budget) != 1 or not isinstance(next(iter(budget.values())), int | float):
-        return Check("budget", False, f"settings name no budget: {budget!r}")
+        return Check("budget", False, f"the settings contain no valid budget: {budget!r}")
     kind, value = next(iter(budget.items()))
     if kind == "fraction":
         return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")

@@ -9,7 +9,7 @@ from leanset.select.sizes import expected_evaluations, largest_within
 
 
 def answer_within(budget: Budget, sizes: MeasuredSizes) -> Removal:
-    """Return the best set of the size that a budget asks for, or the largest set within the limit that it sets."""
+    """Return the best set of the size that the budget gives, or the largest set within its limit."""
     task = sizes.search.task
     if budget.is_size:
         return sizes.best(budget.size(len(task)))

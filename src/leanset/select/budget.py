@@ -1,4 +1,4 @@
-"""The one limit a run is given: a size, or a bound on what the removal may do."""
+"""The budget of a run: a size, or a bound on the effect of the removal."""
 
 import abc
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from leanset.problem import Effect
 
 @dataclass(frozen=True)
 class Budget(abc.ABC):
-    """A budget answers for itself: how many may go, or what is measured and how large it may be."""
+    """A budget defines how many examples to remove, or a measured quantity and its limit."""
 
     value: float
     name: ClassVar[str]
@@ -22,15 +22,15 @@ class Budget(abc.ABC):
         return {self.name: self.value}
 
     def check(self, n: int) -> None:
-        """Raise if the budget makes no sense for n examples."""
+        """Raise if the budget is not valid for n examples."""
         return
 
     def size(self, n: int) -> int:
-        """Return the number to remove out of n."""
+        """Return how many of n examples to remove."""
         raise NotImplementedError(f"{self.name} is not a size")
 
     def limit(self, head_norm: float) -> float:
-        """Return the most that the measured quantity may be, given ‖θ̂‖."""
+        """Return the largest allowed value of the measured quantity, given ‖θ̂‖."""
         return self.value
 
     def measured(self, effect: Effect) -> float:
@@ -52,13 +52,13 @@ class Fraction(Budget):
 
 @dataclass(frozen=True)
 class Count(Budget):
-    """Remove so many examples."""
+    """Remove a fixed number of examples."""
 
     name: ClassVar[str] = "count"
     is_size: ClassVar[bool] = True
 
     def check(self, n: int) -> None:
-        """Raise unless some examples go and some stay."""
+        """Raise unless at least one example is removed and one stays."""
         if not (self.value == int(self.value) and 1 <= self.value < n):
             shown = int(self.value) if self.value == int(self.value) else self.value
             raise InputError(f"`count={shown}` must be a whole number in 1..{n - 1} for {n:,} examples.")
@@ -82,7 +82,7 @@ class RelativeEpsilon(Budget):
     name: ClassVar[str] = "relative_epsilon"
 
     def limit(self, head_norm: float) -> float:
-        """Return the share of the head's norm."""
+        """Return the limit as a share of the head's norm."""
         return self.value * head_norm
 
 
@@ -95,7 +95,7 @@ class MaxLossGap(Budget):
 
     def measured(self, effect: Effect) -> float:
         """Return the loss gap."""
-        assert effect.validation_loss_gap is not None  # checked with the plan
+        assert effect.validation_loss_gap is not None  # the plan checks that there is validation data
         return effect.validation_loss_gap
 
 
@@ -103,7 +103,7 @@ BUDGETS: dict[str, type[Budget]] = {kind.name: kind for kind in (Fraction, Count
 
 
 def the_budget(**given: float | None) -> Budget:
-    """Return the one budget that was given, by name.
+    """Return the one budget that is not None; raise if there is not exactly one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The pruning methods of the literature as strategies, so that they get the same budgets, constraints and certificate."""
+"""Pruning methods of the literature as strategies, with the same budgets, constraints and certificate."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from leanset.solve import AdaptiveAnnealing, Progress, Solver
 
 @dataclass(frozen=True)
 class ByScore(Strategy):
-    """Remove what a method of the literature says; nothing is searched, everything is measured."""
+    """Remove the examples that a method of the literature chooses; there is no search, but the effect is measured."""
 
     chooser: Method
     formulation: ClassVar[str] = "newton"
@@ -30,28 +30,28 @@ class ByScore(Strategy):
 
     @property
     def solver(self) -> Solver:
-        """A solver that is never asked."""
+        """A solver that is never used."""
         return AdaptiveAnnealing()
 
     @property
     def needs(self) -> Needs:
-        """What the method needs to know of the examples."""
+        """What the method needs to know about the examples."""
         return self.chooser.all_needs()
 
     def begin(self, task: Task) -> Search:
-        """Start on a task."""
+        """Return the search for a task."""
         return ScoreSearch(task, self, self.chooser)
 
 
 @dataclass(frozen=True)
 class ScoreSearch(Search):
-    """The method at work."""
+    """A method of the literature applied to one task."""
 
     chooser: Method
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What is known of the examples, checked against what the method needs."""
+        """What is known about the examples; raises if the method needs more."""
         needs = self.chooser.all_needs()
         norms = self.norms if "influence_norm" in needs else None
         evidence = replace(self.task.evidence, influence_norm=norms)
@@ -60,11 +60,11 @@ class ScoreSearch(Search):
 
     @cached_property
     def scores(self) -> Vector | None:
-        """The method's score of every example, if it has one."""
+        """The score of every example, or None if the method has no score."""
         return self.chooser.scores(self.evidence)
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
-        """Ask the method; it has no effort to share out."""
+        """Return the choice of the method; `share` has no effect."""
         rng = stream(self.task.seed, self.chooser.name, count)
         removed = chosen_by(self.chooser, self.evidence, self.task.constraints, count, rng)
         return Removal(removed, Outcome.scored)
@@ -73,10 +73,10 @@ class ScoreSearch(Search):
 def chosen_by(
     method: Method, evidence: Evidence, constraints: Constraints, count: int, rng: np.random.Generator
 ) -> Mask:
-    """Let a method choose `count` examples to remove under constraints.
+    """Let a method choose `count` examples to remove, under constraints.
 
-    When groups keep their share, each group is pruned by itself with its own quota, so that methods which spread
-    their choice (herding, k-center, strata) spread it within each group.
+    If removals are proportional, each group is pruned separately with its own quota, so that methods that spread their
+    choice (herding, k-center, strata) spread it within each group.
     """
     free = constraints.free
     if not constraints.proportional:

@@ -1,4 +1,4 @@
-"""Measured removals by size, each computed once and, with a run folder, never twice."""
+"""Measured removals by size; each is computed once, and saved if there is a run folder."""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +20,7 @@ _FRONTIER_DRAWS = 2
 
 @dataclass
 class MeasuredSizes:
-    """A cache of removals by size and effort, mirrored in the run folder's stages."""
+    """A cache of removals by size and effort, also saved in the stages of the run folder."""
 
     search: Search
     reporter: Reporter
@@ -28,12 +28,12 @@ class MeasuredSizes:
     _known: dict[tuple[int, float], Removal] = field(default_factory=dict)
 
     def best(self, count: int) -> Removal:
-        """Return the best set of a size, searched for with full effort."""
+        """Return the best set of a size, found with full effort."""
         with self.reporter.stage(f"Best {count:,} to remove", units=100, unit="%") as advance:
             return self.at(count, FULL_EFFORT, advance)
 
     def at(self, count: int, effort: float, advance: Advance) -> Removal:
-        """Return the best set of a size, measured."""
+        """Return the best set of a size, found with some effort, and measured."""
         key = count, effort
         if key not in self._known:
             name = f"removal-{count}-{round(1000 * effort)}"
@@ -45,7 +45,7 @@ class MeasuredSizes:
         return self._known[key]
 
     def keep(self, name: str, answer: Removal) -> None:
-        """Write a measured removal to the run folder, if there is one."""
+        """Save a measured removal in the run folder, if there is one."""
         if self.folder is None:
             return
         effect = answer.measured
@@ -59,7 +59,7 @@ class MeasuredSizes:
         )
 
     def recalled(self, name: str) -> Removal | None:
-        """Read a measured removal back from the run folder, if it is there."""
+        """Load a measured removal from the run folder; None if it is not there."""
         if self.folder is None or not self.folder.has_stage(name):
             return None
         stage = self.folder.load_stage(name)
@@ -89,7 +89,7 @@ class MeasuredSizes:
             return self.random_changes(count, draws, advance)
 
     def frontier(self, counts: list[int], best: Removal) -> Frontier:
-        """Return the frontier over some sizes and all sizes measured on the way, with the answer in its place."""
+        """Return the frontier over the given sizes and all sizes measured so far, including the answer."""
         counts = [count for count in counts if count != best.count]
         with self.reporter.stage(f"Frontier, {len(counts)} sizes", units=len(counts), unit="sizes") as advance:
             for nth, count in enumerate(counts):

@@ -1,8 +1,8 @@
-"""Which difficulties a set must keep, whatever it does to the head.
+"""Which difficulties a set must keep, regardless of the effect on the head.
 
-A network learns its features anew from the kept examples, and for that they must cover the easy and the hard, which the
-balance of influences on a head of fixed features does not ask for. With far more examples than weights there are many
-balanced sets; coverage says among which of them to look.
+A retrained network learns its features from the kept examples, so they must cover easy and hard ones. Balanced
+influences on a head with fixed features do not ensure that. With far more examples than weights there are many balanced
+sets; coverage restricts the search to those that cover all difficulties.
 """
 
 from dataclasses import dataclass
@@ -14,43 +14,43 @@ from leanset._errors import InputError
 from leanset.problem import Constraints
 from leanset.scores import checked_whole, covering_order, published_cut
 
-# By share removed, joined by straight lines: how evenly the strata are covered.
+# How evenly the strata are covered, by share removed; linear in between.
 _REMOVED = (0.4, 0.8)
 _EVENNESS = (0.0, 1.0)
-# Beyond this, a cut moved the head more and gained nothing: 10,000 images of CIFAR-10, 90 % removed, three seeds: 3.5 times
+# Larger cuts changed the head more and gained nothing: 10,000 images of CIFAR-10, 90 % removed, three seeds: 3.5 times
 # below random and 48.5 % accurate with 0.2, 2.9 times and 47.4 % with the published 0.3.
 _MOST_CUT = 0.2
-# Share of examples that a network confidently takes for another class although nothing is wrong with their labels. Seen
-# with conv4 after ten epochs on 10,000 images of CIFAR-10: 0.11 with right labels, 0.14 with 9 % and 0.40 with 40 % wrong.
+# Share of correctly labelled examples that a network confidently assigns to another class. Measured with conv4 after ten
+# epochs on 10,000 images of CIFAR-10: 0.11 with correct labels, 0.14 with 9 % and 0.40 with 40 % wrong.
 _HARD_ANYWAY = 0.15
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Keep some of every difficulty within each class, except the hardest, and balance influences among such sets.
+    """Keep examples of every difficulty in each class, except the hardest, and balance influences among such sets.
 
-    The `cut` share of hardest examples goes. The range of the remaining difficulties is cut into strata of equal width,
-    and what may stay is shared out over them: in proportion to their sizes where little is removed, evenly where much
-    is. The search then exchanges examples of the same class, stratum and weight only (weight: the length of the
-    influence vector, cut into bins within the stratum), so that balance comes from directions that cancel and not from
-    a taste for odd examples.
+    The `cut` share of hardest examples is removed. The range of the remaining difficulties is split into strata of equal
+    width, and the examples to keep are distributed over them: in proportion to the sizes of the strata if few examples
+    are removed, evenly if many are. The search then exchanges only examples of the same class, stratum and weight (the
+    length of the influence vector, split into bins within the stratum). So balance comes from directions that cancel,
+    and not from preferring unusual examples.
 
     Parameters
     ----------
     strata : number of strata
     weights : bins of weight within a stratum
-    cut : share of hardest examples to drop, never more than have to go; None for what CCS was published with, but no more
-        than 0.2: none up to 50 % removed, 0.1 at 70 and 80 %, 0.2 from 85 % on, and straight lines between. More is cut at
-        a price: the head is held to examples that then are gone. (10,000 images of CIFAR-10, 80 % removed: with a cut of
-        0.1 / 0.2 / 0.3 the head moves 6 / 4 / 2.6 times less than after a random removal.)
-    suspects : labels may be wrong: where the network confidently disputes more than 0.15 of them, cut what exceeds that as
-        well. Off by default, because a network that has not learnt much disputes right labels too
+    cut : share of hardest examples to remove, never more than the number to remove; None for the published schedule of
+        CCS, but at most 0.2: none up to 50 % removed, 0.1 at 70 and 80 %, 0.2 from 85 % on, linear in between. A larger
+        cut has a price, because the head then loses examples that it depends on. (10,000 images of CIFAR-10, 80 %
+        removed: with a cut of 0.1 / 0.2 / 0.3 the head moves 6 / 4 / 2.6 times less than after a random removal.)
+    suspects : True if labels may be wrong: if the network confidently disagrees with more than 0.15 of them, also cut the
+        excess. Off by default, because a network that has not learnt much also disagrees with correct labels
 
     Examples
     --------
     >>> rules = Constraints(np.zeros(10, int), 1, np.zeros(10, bool), proportional=True)
     >>> removed, cells = Coverage(strata=4, cut=0.2).start(np.arange(10.0), rules, 6, np.random.default_rng(0))
-    >>> bool(removed[8:].all())  # the two hardest went
+    >>> bool(removed[8:].all())  # the two hardest are removed
     True
     """
 
@@ -67,7 +67,7 @@ class Coverage:
             )
 
     def doubted(self, suspect: float) -> float:
-        """Return the share that is cut because of its labels, when a share of all labels is suspect."""
+        """Return the share to cut because of suspect labels, given the share of suspect labels."""
         return max(0.0, suspect - _HARD_ANYWAY) if self.suspects else 0.0
 
     def start(
@@ -78,15 +78,15 @@ class Coverage:
         rng: np.random.Generator,
         suspect: float = 0.0,
     ) -> tuple[Mask, Rows]:
-        """Draw a set that covers the difficulties, and return it with the cells that exchanges must respect.
+        """Draw a set that covers the difficulties; return it and the cells within which rows may be exchanged.
 
         Parameters
         ----------
-        difficulty : (n,) more is harder
-        constraints : which removals are allowed; each class is covered by itself if classes keep their share
-        count : how many go
-        rng : of the draw
-        suspect : share of examples whose label a network confidently disputes
+        difficulty : (n,) higher is harder
+        constraints : which removals are allowed; if they are proportional, each class is covered separately
+        count : number of examples to remove
+        rng : random generator of the draw
+        suspect : share of examples with whose label a network confidently disagrees
         """
         n, cells = len(difficulty), np.zeros(len(difficulty), dtype=np.int64)
         order, free = [], constraints.free

@@ -18,10 +18,10 @@ class ExchangeSearch(Search, abc.ABC):
 
     @cached_property
     def movable(self) -> Rows:
-        """Rows whose vectors the solver holds; the others stay as the random start put them.
+        """Rows that the solver may exchange; the others stay as in the random start.
 
-        The longest vectors decide the sum, so they come first; a quarter of the places goes to rows drawn at random,
-        which serve as exchange partners.
+        The longest vectors dominate the sum, so they come first; a quarter of these rows is drawn at random, as exchange
+        partners.
         """
         free, task = self.task.constraints.free, self.task
         width = self.influence.vectors(free[:1]).shape[1]
@@ -36,15 +36,15 @@ class ExchangeSearch(Search, abc.ABC):
     def problem(
         self, influence: InfluenceMap, rows: Rows, removed: Mask, total: Vector, cells: Rows | None = None
     ) -> BestSetProblem:
-        """State the exchange of some rows, the others staying as they are.
+        """Return the problem of exchanging some rows while the others stay fixed.
 
         Parameters
         ----------
-        influence : vectors of single rows
-        rows : those that may move
+        influence : influence vectors of single rows
+        rows : rows that may be exchanged
         removed : (n,) the set to start from
-        total : (p,) the change of the head that this set stands for
-        cells : (n,) exchange rows of one cell only; of one group if None and groups keep their share
+        total : (p,) the change of the head that this set causes
+        cells : (n,) rows are exchanged only within a cell; if None, within a group if removals are proportional
         """
         constraints = self.task.constraints
         vectors, inside = influence.vectors(rows), removed[rows]
@@ -66,13 +66,13 @@ class ExchangeSearch(Search, abc.ABC):
         progress: Progress,
         cells: Rows | None = None,
     ) -> Removal:
-        """Improve a set by exchanges among the movable rows, under the Hessian of all examples."""
+        """Improve a set by exchanging movable rows, with the Hessian of all examples."""
         total = self.influence.total(removed.astype(np.float64))
         problem = self.problem(self.influence, self.movable, removed, total, cells)
         return improved(problem, self.movable, removed, solver, seed, progress)
 
     def start(self, count: int) -> Mask:
-        """Return the random set that a search of this size starts from."""
+        """Return the random set from which a search of this size starts."""
         return self.task.constraints.random_removal(count, stream(self.task.seed, "start", count))
 
     def _cells(self, cells: Rows | None) -> Rows:
@@ -85,7 +85,7 @@ class ExchangeSearch(Search, abc.ABC):
 def improved(
     problem: BestSetProblem, rows: Rows, removed: Mask, solver: Solver, seed: int, progress: Progress
 ) -> Removal:
-    """Solve an exchange problem and return its answer as a removal over all examples."""
+    """Solve an exchange problem and return the result as a removal over all examples."""
     found = solve(problem, solver, seed=seed, progress=progress)
     after = removed.copy()
     after[rows] = found.removed

@@ -8,11 +8,11 @@ from leanset._errors import RunFolderError
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The best set found of one size, and what its removal does to the head.
+    """The best set found of one size, and the effect of its removal on the head.
 
     Attributes
     ----------
-    removed, fraction : how many examples go, as a number and as a share
+    removed, fraction : examples removed, as a number and as a share
     newton_change : ‖Δθ‖ by a Newton step
     refit_change : ‖Δθ‖ measured by an exact refit
     random_refit_change : the same for a random removal of that size (mean of two draws)
@@ -29,7 +29,7 @@ class FrontierPoint:
 
 @dataclass(frozen=True)
 class Frontier:
-    """Number removed against certified change, in ascending order: the picture to choose from.
+    """Number removed against certified change, in ascending order, to choose a size from.
 
     Examples
     --------
@@ -48,7 +48,7 @@ class Frontier:
         return len(self.points)
 
     def to_csv(self) -> str:
-        """Return the points as CSV with a header line; empty cells where there is no value."""
+        """Return the points as CSV with a header line; cells without a value are empty."""
         out = io.StringIO()
         writer = csv.DictWriter(out, [field.name for field in fields(FrontierPoint)], lineterminator="\n")
         writer.writeheader()
@@ -61,7 +61,7 @@ class Frontier:
         try:
             return cls(tuple(_point(row) for row in csv.DictReader(io.StringIO(text))))
         except (KeyError, TypeError, ValueError) as error:
-            raise RunFolderError(f"frontier.csv: is not a frontier as leanset writes it ({error!r}).") from None
+            raise RunFolderError(f"frontier.csv: is not a frontier written by leanset ({error!r}).") from None
 
 
 def _point(row: dict[str, str]) -> FrontierPoint:

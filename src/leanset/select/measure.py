@@ -13,9 +13,9 @@ from leanset.solve import Progress
 
 
 def searched(search: Search, count: int, share: float, progress: Progress) -> Removal:
-    """Search for a set of `count` examples and measure what its removal does.
+    """Search for a set of `count` examples and measure the effect of its removal.
 
-    Depends on nothing but the search, the count and the share of effort, so that searches over the count are
+    The result depends only on the search, the count and the share of effort, so that searches over the count are
     reproducible and monotone in their limit.
     """
     if count == 0:
@@ -24,7 +24,7 @@ def searched(search: Search, count: int, share: float, progress: Progress) -> Re
 
 
 def measured(search: Search, removal: Removal) -> Removal:
-    """Measure a removal: linear prediction, Newton step, exact refit and loss gap."""
+    """Measure the effect of a removal: linear prediction, Newton step, exact refit and loss gap."""
     task, centred = search.task, search.strategy.centred
     head, inverses = task.head, task.inverses
     if not removal.count:
@@ -46,7 +46,7 @@ def measured(search: Search, removal: Removal) -> Removal:
 
 
 def random_changes(task: Task, count: int, draws: int) -> Iterator[float]:
-    """Yield the measured change of random removals of the same size under the same constraints."""
+    """Yield the measured changes of random removals of the same size, under the same constraints."""
     for draw in range(draws):
         removed = task.constraints.random_removal(count, stream(task.seed, "random removal", count, draw))
         weights = (~removed).astype(np.float64)

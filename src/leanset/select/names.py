@@ -1,4 +1,4 @@
-"""From names to strategies: the only place where formulations are known by name."""
+"""Return strategies by name; only this file knows the names of formulations."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ def strategy_named(
     coverage: Coverage | None = None,
     solver: Solver | None = None,
 ) -> Strategy:
-    """Return the strategy that a formulation and a method ask for.
+    """Return the strategy for a formulation and a method.
 
     Examples
     --------
@@ -36,17 +36,15 @@ def strategy_named(
         return own if solver is None else replace(own, solver=solver)
     if kind is not Newton:
         raise InputError(
-            f"`method={method!r}` and `formulation={formulation!r}` are two ways to choose; give one of them."
+            f"`method={method!r}` and `formulation={formulation!r}` are two ways to choose examples; give only one."
         )
     if solver is not None:
-        raise InputError(
-            f"`method={chosen.name!r}` searches for nothing, so `solver={solver!r}` has no meaning beside it."
-        )
+        raise InputError(f"`method={chosen.name!r}` does not search, so `solver={solver!r}` does not apply to it.")
     return ByScore(chosen)
 
 
 def covers(formulation: str, method: Method | str | None) -> bool:
-    """Return whether coverage has a meaning for a formulation and a method."""
+    """Return whether coverage applies to a formulation and a method."""
     return FORMULATIONS[formulation] is Newton and _method(method, None) is None
 
 
@@ -57,6 +55,6 @@ def _method(method: Method | str | None, remove: str | None) -> Method | None:
         return chosen
     if not isinstance(chosen, Score):
         raise InputError(
-            f"`remove={remove!r}`: {chosen.name if chosen else 'leanset'} has no scale of which one end goes."
+            f"`remove={remove!r}` does not apply to {chosen.name if chosen else 'leanset'}, which does not rank by a score."
         )
     return replace(chosen, remove=remove)  # type: ignore[type-var]

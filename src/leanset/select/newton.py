@@ -1,12 +1,12 @@
 """leanset's own strategy: centred influences, the Hessian of the kept examples, every step measured.
 
-Where the difficulty of the examples is known and to be covered, the search starts from a set that covers it and exchanges
-within class and stratum only. Else two sets are measured first. One is annealed under the Hessian of all examples from a
-random start. The other is the examples with the shortest influence vectors, which is the better one where few examples
-carry the curvature (small or nearly separable data). The search goes on in rounds. Each round takes the influences afresh
-at the head *refitted on the kept examples*, with the kept examples' Hessian. So in the neighbourhood of the current set
-the objective is the true change of the head up to second order. The round anneals, refits, and keeps the new set only if
-the measured change is smaller. A round that fails is repeated without the examples of longest influence, whose exchange
+With coverage, the search starts from a set that covers all difficulties and exchanges rows only within class and stratum.
+Without it, two sets are measured first. One is annealed from a random start, with the Hessian of all examples. The other
+consists of the examples with the shortest influence vectors; it is better if few examples carry the curvature (small or
+nearly separable data). The better set is then improved in rounds. Each round recomputes the influences at the head
+*refitted on the kept examples*, with the Hessian of the kept examples. So near the current set the objective is the true
+change of the head up to second order. The round anneals, refits, and keeps the new set only if the measured change is
+smaller. After a round that fails, the next one leaves out the examples with the longest influence vectors, whose exchange
 changes the curvature most.
 """
 
@@ -30,13 +30,13 @@ from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task
 from leanset.solve import AdaptiveAnnealing, Progress, Solver
 
-_FIRST_WEIGHT = 3  # the first annealing gets as much effort as three later rounds, which start near their goal
-_CONVERGED = 0.01  # relative change of the measured change at which rounds stop
+_FIRST_WEIGHT = 3  # the first annealing gets the effort of three later rounds, which start close to their result
+_CONVERGED = 0.01  # rounds stop when the measured change varies by less than this share
 
 
 @dataclass(frozen=True)
 class Newton(Strategy):
-    """Search in rounds for the set whose removal moves the head least.
+    """Search in rounds for the set whose removal changes the head least.
 
     Attributes
     ----------
@@ -50,30 +50,30 @@ class Newton(Strategy):
 
     @property
     def needs(self) -> Needs:
-        """The dynamics of a training, if difficulty is to be covered."""
+        """Training dynamics, if difficulties are to be covered."""
         return () if self.coverage is None else AUM().all_needs()
 
     def movable(self, n: int, width: int) -> int:
-        """Return enough rows to balance every coordinate, and what the random rest leaves unbalanced.
+        """Return how many rows are needed to balance every coordinate, including the imbalance of the fixed rows.
 
-        What the random rest leaves unbalanced grows with √n and must be made up for by the movable rows. Measured on a
-        mixture of 1,000,000 examples: 5.6 times below random with 16,384 movable rows, 260 times with 65,536.
+        The imbalance of the fixed rows grows with √n and must be compensated by the movable rows. Measured on a mixture
+        of 1,000,000 examples: 5.6 times below random with 16,384 movable rows, 260 times with 65,536.
         """
         return max(16384, ROWS_PER_COORDINATE * width, n // 16)
 
     def begin(self, task: Task) -> Search:
-        """Start on a task."""
+        """Return the search for a task."""
         return NewtonSearch(task, self, self.coverage)
 
 
 @dataclass(frozen=True)
 class NewtonSearch(ExchangeSearch):
-    """The strategy at work."""
+    """The strategy applied to one task."""
 
     coverage: Coverage | None
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
-        """Measure the starts and improve the better one, round by round."""
+        """Measure the starting sets and improve the better one, round by round."""
         rounds = 5 if share > 0.2 else 2
         later = self.strategy.solver.with_effort(share / (_FIRST_WEIGHT + rounds))
         best, cells = self._first(count, later.with_effort(_FIRST_WEIGHT), part_of(progress, 0, rounds + 1))
@@ -85,19 +85,19 @@ class NewtonSearch(ExchangeSearch):
             if abs(ratio - 1) < _CONVERGED:
                 break
             if ratio > 1:
-                reach -= 0.1  # of the rows by length: leave out those that change the curvature most
+                reach -= 0.1  # leave out the rows with the longest vectors, which change the curvature most
         return best
 
     def findings(self, removal: Removal) -> list[Finding]:
-        """Tell of suspect labels, where they were dropped."""
+        """State how many labels are suspect, if examples were removed for it."""
         doubted = 0.0 if self.coverage is None else self.coverage.doubted(self.suspect)
         if doubted <= 0:
             return []
         return [
             Finding(
                 "LS107",
-                f"{self.suspect:.0%} of the labels are suspect: the network confidently says another class. The hardest "
-                f"{doubted:.0%} of each class (or as many as had to go) went first, whatever that does to the head.",
+                f"{self.suspect:.0%} of the labels are suspect: the network confidently predicts another class. The hardest "
+                f"{doubted:.0%} of each class (or as many as the budget allows) were removed first, regardless of the head.",
             )
         ]
 
@@ -123,7 +123,7 @@ class NewtonSearch(ExchangeSearch):
         return self._refitted(improved(problem, rows, removed, solver, seed, progress))
 
     def _start(self, count: int) -> tuple[Mask, Rows | None]:
-        """Return the set to start from and, if difficulty is to be covered, the cells that keep it so."""
+        """Return the set to start from and, if difficulties are to be covered, the cells for exchanges."""
         if self.coverage is None:
             return self.start(count), None
         rng = stream(self.task.seed, "start", count)
@@ -136,7 +136,7 @@ class NewtonSearch(ExchangeSearch):
 
     @cached_property
     def suspect(self) -> float:
-        """Share of the examples whose label the network, or the head, confidently disputes."""
+        """Share of the examples with whose label the network, or the head, confidently disagrees."""
         disputed = confident_disagreement(self.task.predicted, self.task.head.design.targets)
         return float(disputed.mean())
 

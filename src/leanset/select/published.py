@@ -26,31 +26,31 @@ class Published(Strategy):
     grows_by_prediction: ClassVar[bool] = True
 
     def check_budget(self, budget: Budget) -> None:
-        """Raise for budgets that the paper does not know, and for solvers that cannot solve problem (a)."""
+        """Raise for budgets that are not in the paper, and for solvers that cannot solve problem (a)."""
         if budget.needs_validation:
             raise InputError(
                 f"`{budget.name}` is not part of the paper's formulation; use `epsilon`, or formulation='newton'."
             )
         if not budget.is_size and not self.solver.finds_largest:
             raise InputError(
-                f"`solver={self.solver!r}` cannot grow the paper's problem (a); use `SimulatedAnnealing(...)`, or None."
+                f"`solver={self.solver!r}` cannot solve the paper's problem (a); use `SimulatedAnnealing(...)`, or None."
             )
 
     def begin(self, task: Task) -> Search:
-        """Start on a task."""
+        """Return the search for a task."""
         return PublishedSearch(task, self)
 
 
 @dataclass(frozen=True)
 class PublishedSearch(ExchangeSearch):
-    """The strategy at work."""
+    """The strategy applied to one task."""
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
         """Solve problem (b) by annealing."""
         return self.exchanged(self.start(count), self.strategy.solver.with_effort(share), self.task.seed, progress)
 
     def largest(self, bound: float, progress: Progress) -> Removal:
-        """Solve problem (a): the largest set whose predicted change is within the bound, unchecked as in the paper."""
+        """Solve problem (a): the largest set whose predicted change is within the bound; not measured, as in the paper."""
         constraints, rows = self.task.constraints, self.movable
         problem = LargestSetProblem(self.influence.vectors(rows), constraints.groups[rows], bound, constraints.capacity)
         found = self.strategy.solver.largest(problem, self.task.seed, progress)
@@ -59,7 +59,7 @@ class PublishedSearch(ExchangeSearch):
         return Removal(removed, found.outcome, proposals=found.proposals)
 
     def findings(self, removal: Removal) -> list[Finding]:
-        """Tell what was promised and what was measured."""
+        """State the predicted and the measured change."""
         effect = removal.measured
         return [
             Finding(

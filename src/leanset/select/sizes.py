@@ -1,11 +1,11 @@
-"""From a limit on the damage to the largest set: a search over the number removed.
+"""Search for the largest number of examples whose removal stays within a limit.
 
 First the sizes of a fixed ladder are evaluated quickly. From the largest one that fits, the search climbs the ladder
-with more effort until a size fails, and then halves the gap between the last that fits and the first that does not.
+with more effort until a size fails, and then bisects between the last that fits and the first that does not.
 
-The answer is monotone in the limit, whatever the course of the measured change, because no evaluation depends on the
-limit: a looser limit starts at least as high on the ladder and climbs at least as far, and two limits that end in one
-gap share all midpoints up to the first one that only the looser limit admits.
+The result is monotone in the limit, even if the measured change is not monotone in the size, because no evaluation
+depends on the limit: a looser limit starts at least as high on the ladder and climbs at least as far, and two limits
+that end in the same gap share all midpoints up to the first one that only the looser limit allows.
 """
 
 from collections.abc import Callable
@@ -14,11 +14,11 @@ import numpy as np
 
 LADDER = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
-_RESOLUTION = 0.002  # stop halving when the next step is below this share of the examples
+_RESOLUTION = 0.002  # stop the bisection when the gap is below this share of the examples
 
 
 def ladder_counts(n: int, most: int) -> list[int]:
-    """Return the ladder's sizes that are possible, ascending and without repeats.
+    """Return the possible sizes of the ladder, ascending and without repeats.
 
     Examples
     --------
@@ -31,13 +31,13 @@ def ladder_counts(n: int, most: int) -> list[int]:
 def largest_within(
     fits: Callable[[int, float], bool], n: int, most: int, *, quick: float, thorough: float
 ) -> tuple[int, float]:
-    """Return the largest size that fits and the effort it was found with; (0, quick) if none does.
+    """Return the largest size that fits and the effort that found it; (0, quick) if none fits.
 
     Parameters
     ----------
-    fits : whether the set found for a size with some effort stays within the limit
-    n, most : number of examples, and how many may go at most
-    quick, thorough : efforts for the ladder, and for climbing and halving
+    fits : whether the set found for a size and an effort stays within the limit
+    n, most : number of examples, and how many may be removed at most
+    quick, thorough : efforts for the ladder, and for climbing and bisecting
 
     Examples
     --------
@@ -62,5 +62,5 @@ def largest_within(
 
 
 def expected_evaluations() -> int:
-    """Return about how many evaluations a search takes."""
+    """Return the approximate number of evaluations of a search."""
     return len(LADDER) + 2 + int(np.ceil(np.log2(0.1 / _RESOLUTION)))

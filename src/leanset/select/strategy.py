@@ -1,4 +1,4 @@
-"""A strategy says how a set of a given size is found. It answers for itself what others must know of it."""
+"""A strategy defines how a set of a given size is found, and states its own properties for callers."""
 
 import abc
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from leanset.solve import Progress, Solver
 
 
 class Strategy(abc.ABC):
-    """How sets are found, with its options; nothing is computed before `begin`."""
+    """How sets are found. An instance contains only options; nothing is computed before `begin`."""
 
-    formulation: ClassVar[str]  # how the linear prediction is computed: "newton", or "paper" for as published
-    centred: ClassVar[bool] = True  # whether influences are centred, as the mean penalty asks for
-    balance: ClassVar[str] = "proportional"  # class balance, unless the user says otherwise
-    searches: ClassVar[bool] = True  # whether there is anything for a solver to do
+    formulation: ClassVar[str]  # how the linear prediction is computed: "newton", or "paper" as published
+    centred: ClassVar[bool] = True  # whether influences are centred, which the penalty on the mean loss requires
+    balance: ClassVar[str] = "proportional"  # default class balance
+    searches: ClassVar[bool] = True  # whether it uses a solver
     grows_by_prediction: ClassVar[bool] = False  # whether the largest set within a bound is found without measuring
 
     @property
     def method(self) -> str:
-        """What chooses the examples, for the certificate."""
+        """How the examples are chosen, for the certificate."""
         return "leanset"
 
     @property
@@ -36,32 +36,32 @@ class Strategy(abc.ABC):
 
     @property
     def needs(self) -> Needs:
-        """What must be known of the examples."""
+        """What the strategy needs to know about the examples."""
         return ()
 
     def check_budget(self, budget: Budget) -> None:
-        """Raise if the strategy cannot serve a budget."""
+        """Raise if the strategy does not support a budget."""
         return
 
     def movable(self, n: int, width: int) -> int:
-        """Return how many rows a solver holds, for n examples and vectors of `width` coordinates."""
+        """Return how many rows a solver may exchange, for n examples and vectors of `width` coordinates."""
         return n
 
     @abc.abstractmethod
     def begin(self, task: Task) -> "Search":
-        """Start on a task."""
+        """Return the search for a task."""
 
 
 @dataclass(frozen=True)
 class Search(abc.ABC):
-    """A strategy at work on one task; what several sizes have in common is computed once."""
+    """A strategy applied to one task; whatever does not depend on the size is computed once."""
 
     task: Task
     strategy: Strategy
 
     @cached_property
     def influence(self) -> InfluenceMap:
-        """Influence vectors under the Hessian of all examples."""
+        """Influence vectors with the Hessian of all examples."""
         return self.task.influence(centred=self.strategy.centred)
 
     @cached_property
@@ -71,21 +71,21 @@ class Search(abc.ABC):
 
     @cached_property
     def scores(self) -> Vector | None:
-        """One number an example that the choice rests on, if there is one."""
+        """The score of each example that the choice is based on, or None."""
         return None
 
     @abc.abstractmethod
     def best(self, count: int, share: float, progress: Progress) -> Removal:
-        """Look for the best `count` examples to remove with about `share` of the solver's full effort."""
+        """Search for the best `count` examples to remove, with about `share` of the solver's full effort."""
 
     def largest(self, bound: float, progress: Progress) -> Removal:
-        """Return the largest set within a bound on the prediction, for strategies that grow by it."""
+        """Return the largest set within a bound on the predicted change; requires `grows_by_prediction`."""
         raise NotImplementedError(f"{type(self.strategy).__name__} does not grow by prediction")
 
     def findings(self, removal: Removal) -> list[Finding]:
-        """Return what a reader of the certificate must know of this search."""
+        """Return findings about this search for the certificate."""
         return []
 
     def removal_of_nothing(self) -> Removal:
-        """Return the empty answer."""
+        """Return the empty removal."""
         return Removal(self.task.nothing(), Outcome.nothing_fits)

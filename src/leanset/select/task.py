@@ -12,18 +12,18 @@ from leanset.scores import Evidence
 
 @dataclass(frozen=True)
 class Task:
-    """What every strategy is given: the head of all examples, what may go, and what is known of the examples.
+    """The input of every strategy: the head, the constraints, and what is known about the examples.
 
     Attributes
     ----------
-    head : the head of all examples, at its minimum
+    head : the head fitted on all examples
     inverses : of its Hessian
     validation : held-out rows as the head sees them, or None
     constraints : which removals are allowed
-    recorded : features, and what was recorded of a training
-    logits : (n, C) the network's own outputs, or None
-    seed : of every draw
-    memory : bytes that stored vectors may take
+    recorded : features and the records of a training run
+    logits : (n, C) outputs of the network, or None
+    seed : of all random draws
+    memory : most bytes for stored vectors
     """
 
     head: FittedHead
@@ -40,16 +40,16 @@ class Task:
 
     @cached_property
     def predicted(self) -> Matrix:
-        """The network's own predictions where they were captured, else those of the fitted head."""
+        """The network's predictions if they were captured, else those of the fitted head."""
         return self.head.predicted if self.logits is None else self.head.loss.predicted(self.logits)
 
     @cached_property
     def evidence(self) -> Evidence:
-        """What was recorded, completed by the errors of the predictions."""
+        """The recorded evidence, with the errors of the predictions added."""
         return replace(self.recorded, errors=self.head.design.residual(self.predicted))
 
     def influence(self, *, centred: bool) -> InfluenceMap:
-        """Return the influence vectors under the Hessian of all examples."""
+        """Return the influence vectors with the Hessian of all examples."""
         return influence_map(self.head, self.inverses.steering, centred=centred, prepared=self.inverses.sums)
 
     def nothing(self) -> Mask:

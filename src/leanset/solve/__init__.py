@@ -4,7 +4,7 @@ from leanset.solve.exhaustive import Exhaustive
 from leanset.solve.largest_set import largest_set
 from leanset.solve.simulated import SimulatedAnnealing
 
-SOLVERS: dict[str, type[Solver]] = {  # by the names that the command line knows them by
+SOLVERS: dict[str, type[Solver]] = {  # by their names on the command line
     "adaptive": AdaptiveAnnealing,
     "annealing": SimulatedAnnealing,
     "exhaustive": Exhaustive,

@@ -1,10 +1,11 @@
-"""Annealing whose schedule and proposals come from the data.
+"""Annealing whose schedule and proposals are derived from the data.
 
-Three measurements shaped it (CIFAR-10 head, 50,000 rows, 585 coordinates, 40 % removed; a random set has norm 1.0).
-Influence norms are heavy-tailed: most rows hardly move the head and a tenth of them decides the sum. In thermal
-equilibrium the squared norm is about p·T/2, so the first temperature is read off the starting norm, and at temperature T
-only rows with ‖v‖² of the order of T or more are worth proposing ("movers"); exchanged against a quiet row they act as a
-single flip, exchanged against each other they open moves that one flip cannot make, and a mix of both served best.
+Its design follows from three measurements (CIFAR-10 head, 50,000 rows, 585 coordinates, 40 % removed; a random set has
+norm 1.0). Influence norms are heavy-tailed: most rows hardly change the head, and a tenth of them dominates the sum. In
+thermal equilibrium the squared norm is about p·T/2, so the first temperature follows from the starting norm, and at
+temperature T only rows with ‖v‖² of the order of T or more are worth proposing ("movers"). Exchanging a mover with a
+quiet row acts like a single flip; exchanging two movers allows moves that one flip cannot make. A mix of both worked
+best.
 """
 
 import dataclasses
@@ -24,21 +25,21 @@ from leanset.solve.driver import Progress, Solver, check_positive
 
 _LEVELS = 32
 _COLD = 5e-5  # end of the slow cooling, as a share of the temperature at which a random set would be in equilibrium
-_QUENCH = 1e-6  # the last quarter of the levels cools by this factor more, so that what can settle does
+_QUENCH = 1e-6  # further cooling factor of the last quarter of the levels, so that the search settles
 _MOVER_SHARE = 0.5  # rows with ‖v‖² above this share of the temperature are movers
 _QUIET_SHARE = 0.6  # how often a mover's partner is a quiet row
-_SMALL = 1000  # up to this many rows there is effort enough to forget the start and to let every row move
+_SMALL = 1000  # up to this many rows, the effort suffices to start hot and to let every row move
 
 
 @dataclass(frozen=True)
 class AdaptiveAnnealing(Solver):
-    """leanset's default solver: annealing with schedule and proposals set from the data.
+    """leanset's default solver: annealing with a schedule and proposals derived from the data.
 
     Parameters
     ----------
-    proposals : exchanges each chain tries; None scales with the number of rows, up to 25.6 million
-    seconds : run for this long instead of counting proposals (the answer then depends on the machine's speed)
-    chains : independent runs, in parallel where there are cores; the best one is the answer
+    proposals : exchanges that each chain tries; None scales with the number of rows, up to 25.6 million
+    seconds : time limit instead of a number of proposals (the result then depends on the speed of the machine)
+    chains : independent runs, in parallel if there are enough cores; the best one is returned
     effort : multiplies proposals and seconds
 
     Examples
@@ -59,23 +60,23 @@ class AdaptiveAnnealing(Solver):
             raise InputError(f"`AdaptiveAnnealing(chains={self.chains})` must be at least 1.")
 
     def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
-        """Return the time budget, or the proposals' time, with chains that wait for a core."""
+        """Return the time limit, or the time for the proposals of all chains on the available cores."""
         if self.seconds is not None:
             return self.effort * self.seconds
         waves = -(-self.chains // available_threads())
         return waves * self._proposals(rows) * seconds_per_move
 
     def with_effort(self, share: float) -> "AdaptiveAnnealing":
-        """Return a solver with `share` times this one's effort."""
+        """Return a solver with `share` times the effort of this one."""
         return dataclasses.replace(self, effort=share * self.effort)
 
     @property
     def depends_on_speed(self) -> bool:
-        """Whether the clock decides when it stops."""
+        """Whether a time limit ends the search."""
         return self.seconds is not None
 
     def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
-        """Anneal every chain and keep the best."""
+        """Run all chains and return the best result."""
         planned = self._proposals(len(problem.groups))
         seconds = None if self.seconds is None else self.effort * self.seconds
         lengths = np.einsum("ij,ij->i", problem.vectors, problem.vectors, dtype=np.float64)
@@ -95,7 +96,7 @@ class AdaptiveAnnealing(Solver):
             try:
                 ends = list(pool.map(run, range(self.chains)))
             finally:
-                stop.set()  # on Ctrl-C the chains notice within one slice
+                stop.set()  # on Ctrl-C, the chains stop within one slice
         best = min(ends, key=lambda end: end.norm)
         return dataclasses.replace(best, proposals=sum(end.proposals for end in ends))
 
@@ -111,7 +112,7 @@ def _schedule(problem: BestSetProblem, lengths: Vector, proposals: int) -> list[
     start_energy = problem.norm(problem.removed) ** 2
     hot = max((max(start_energy, 4 * random_energy) if k <= _SMALL else start_energy) / p, 10 * cold)
     slow, fast = np.geomspace(hot, cold, 3 * _LEVELS // 4), np.geomspace(cold, _QUENCH * cold, _LEVELS // 4 + 1)[1:]
-    # Cold levels have more movers to serve, so the effort rises; the quench needs less.
+    # Cold levels have more movers, so the effort rises; the quench needs less.
     efforts = np.concatenate([np.linspace(0.6, 1.4, len(slow)), np.full(len(fast), 0.6)])
     shares = efforts / efforts.sum()
     levels = []

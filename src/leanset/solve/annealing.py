@@ -8,14 +8,14 @@ from leanset._arrays import AnyArray, Mask, Rows
 from leanset.problem import BestSetProblem, Outcome, Removal
 from leanset.solve import kernels
 
-_SLICE = 100_000  # proposals between two looks at the stop flag, some 30 ms
-_TIMED_SLICE = 10_000  # the same when the clock decides
-_RECORDED_ROWS = 1000  # problems up to this size remember the best set that they pass, which costs a copy each time
+_SLICE = 100_000  # proposals between two checks of the stop flag, about 30 ms
+_TIMED_SLICE = 10_000  # the same with a time limit
+_RECORDED_ROWS = 1000  # problems up to this size record the best set visited, which costs a copy each time
 
 
 @dataclass(frozen=True)
 class Level:
-    """One temperature of a schedule: who moves, with whom, and for how long."""
+    """One temperature of a schedule: which rows move, with which partners, and for how many proposals."""
 
     temperature: float
     movers: Rows
@@ -30,7 +30,7 @@ def anneal(
     rng: np.random.Generator,
     *,
     seconds: float | None,
-    report: Callable[[int], None],  # told the number of proposals tried so far
+    report: Callable[[int], None],  # called with the number of proposals tried so far
     stopped: Callable[[], bool],
 ) -> Removal:
     """Anneal through the levels; with `seconds`, each level runs for its share of the time instead of its proposals."""
@@ -44,7 +44,7 @@ def anneal(
     shares = np.cumsum([level.proposals for level in levels]) / sum(level.proposals for level in levels)
     exact, began = problem.total(removed), time.perf_counter()
     for level, share in zip(levels, shares, strict=True):
-        total = exact.astype(np.float32)  # afresh at each level, so that float32 drift cannot build up
+        total = exact.astype(np.float32)  # recomputed at each level, so that float32 errors do not accumulate
         before = removed.copy()
         energies[0] = float(exact @ exact)
         segments = _segments(level, problem.exchange_cells, removed)
@@ -69,7 +69,7 @@ def anneal(
 
 
 def _outcome_of(norms: Sequence[float]) -> Outcome:
-    """Judge from the objective's course whether the search had come to rest."""
+    """Return whether the search settled, judged by the objective after each level."""
     before = norms[max(0, int(0.9 * len(norms)) - 1)]
     return Outcome.settled if norms[-1] >= 0.99 * before else Outcome.still_improving
 
@@ -81,7 +81,7 @@ def _spare(problem: BestSetProblem) -> Rows:
 
 
 def _segments(level: Level, groups: Rows, removed: Mask) -> tuple[AnyArray, ...]:
-    """Lay rows out as the kernel wants them: order, position, segment, start, middle, end."""
+    """Arrange rows for the kernel: order, position, segment, start, middle, end."""
     active = np.concatenate([level.movers, level.quiet])
     quiet = np.repeat([0, 1], [len(level.movers), len(level.quiet)])
     segment = np.full(len(removed), -1, dtype=np.int64)

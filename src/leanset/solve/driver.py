@@ -8,11 +8,11 @@ from typing import ClassVar
 from leanset._errors import InputError, LeansetError
 from leanset.problem import BestSetProblem, LargestSetProblem, Removal
 
-Progress = Callable[[float], None]  # called with the share of the work that is done
+Progress = Callable[[float], None]  # called with the completed share of the work
 
 
 class Solver(abc.ABC):
-    """How to search for the best set. An instance is its settings; state is passed, never stored."""
+    """How to search for the best set. An instance contains only settings; state is passed, never stored."""
 
     finds_largest: ClassVar[bool] = False  # whether it can also solve the paper's problem (a)
 
@@ -21,38 +21,38 @@ class Solver(abc.ABC):
         """Search from the problem's starting set."""
 
     def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
-        """Return about how long a search over so many rows takes; 0 if that cannot be said."""
+        """Return the approximate time of a search over `rows` rows; 0 if unknown."""
         return 0.0
 
     def with_effort(self, share: float) -> "Solver":
-        """Return a solver that spends about `share` times this one's effort; itself if it has no such knob."""
+        """Return a solver with about `share` times the effort of this one; itself if its effort is fixed."""
         return self
 
     @property
     def depends_on_speed(self) -> bool:
-        """Whether the answer depends on how fast the machine is."""
+        """Whether the result depends on the speed of the machine."""
         return False
 
     def largest(self, problem: LargestSetProblem, seed: int, progress: Progress) -> Removal:
-        """Search for the largest set within a bound; only where `finds_largest`."""
+        """Search for the largest set within a bound; requires `finds_largest`."""
         raise InputError(f"`{self!r}` cannot search for the largest set; use `SimulatedAnnealing(...)`.")
 
 
 def check_positive(name: str, **settings: float | None) -> None:
-    """Reject settings that are given and not positive and finite."""
+    """Raise if a given setting is not positive and finite."""
     for field, value in settings.items():
         if value is not None and not 0 < value < math.inf:
             raise InputError(f"`{name}({field}={value})` must be positive and finite.")
 
 
 def no_progress(done: float) -> None:
-    """Report to nobody."""
+    """Ignore progress."""
 
 
 def solve(problem: BestSetProblem, solver: Solver, *, seed: int = 0, progress: Progress = no_progress) -> Removal:
-    """Run a solver and check its answer against the problem's own statement.
+    """Run a solver and check its answer against the problem.
 
-    The answer is never worse than the starting set.
+    The result is never worse than the starting set.
 
     Examples
     --------

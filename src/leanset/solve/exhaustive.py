@@ -13,7 +13,7 @@ from leanset.solve.driver import Progress, Solver
 
 @dataclass(frozen=True)
 class Exhaustive(Solver):
-    """Visit every allowed set; the oracle for tiny problems.
+    """Evaluate every allowed set; exact, for tiny problems.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Exhaustive(Solver):
     most_subsets: int = 1_000_000
 
     def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
-        """Enumerate."""
+        """Evaluate all sets and return the best."""
         visits = self._visits(problem)
         if visits > self.most_subsets:
             raise InputError(

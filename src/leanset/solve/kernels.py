@@ -1,8 +1,8 @@
-"""Hot loops, as pure functions of arrays. Each has a plain NumPy twin in the tests.
+"""Inner loops, as functions of arrays only. Each has a plain NumPy twin in the tests.
 
-Random numbers come from an explicit xorshift64* state (Vigna 2016), so a kernel depends on its arguments only.
-`order` holds rows grouped in segments; in each segment the removed rows come first, up to `middle`. Flipping a row is
-an exchange with the row at the boundary, so a partner in the opposite state is found in constant time.
+Random numbers come from an explicit xorshift64* state (Vigna 2016), so a kernel depends only on its arguments.
+`order` contains rows grouped in segments; in each segment the removed rows come first, up to `middle`. Flipping a row
+swaps it with the row at the boundary, so a partner in the opposite state is found in constant time.
 """
 
 import numba
@@ -61,12 +61,12 @@ def anneal(  # type: ignore[no-untyped-def]
     vectors, groups, removed, total, movers, cells, order, position, segment, start, middle, end, spare, quiet_share,
     proposals, temperature, best, energies, state,
 ):  # fmt: skip
-    """Metropolis exchanges at one temperature; changes `removed`, `total`, the segment arrays and `spare` in place.
+    """Try Metropolis exchanges at one temperature; change `removed`, `total`, the segment arrays and `spare` in place.
 
-    A mover is drawn from `movers`; its partner, in the opposite state, from the quiet rows of its cell with
-    probability `quiet_share`, else from the movers of that cell. Segment 2g holds the movers of cell g, 2g+1 its
-    quiet rows. `spare[c]` is how many more examples group c may lose. `energies` holds the current and the best squared
-    norm; `best`, unless it is empty, the set that had it. Returns the number of accepted exchanges.
+    A mover is drawn from `movers`. Its partner, in the opposite state, is drawn from the quiet rows of its cell with
+    probability `quiet_share`, else from the movers of that cell. Segment 2g contains the movers of cell g, 2g+1 its
+    quiet rows. `spare[c]` is how many more examples group c may lose. `energies` contains the current and the best
+    squared norm; `best`, unless it is empty, the set with the best one. Returns the number of accepted exchanges.
     """
     accepted = 0
     for _ in range(proposals):
@@ -106,10 +106,11 @@ def anneal(  # type: ignore[no-untyped-def]
 
 @numba.njit(fastmath=True, cache=True, nogil=True)
 def grow_set(vectors, groups, removed, total, bound, spare, proposals, temperature, state):  # type: ignore[no-untyped-def]
-    """Metropolis moves that maximise the number removed while ‖total‖ ≤ bound; changes its arrays in place.
+    """Try Metropolis moves that maximise the number removed while ‖total‖ ≤ bound; change the arrays in place.
 
-    A move flips one row or, every other time, two: pairs get across the gaps that the bound leaves between sets. A
-    move that shrinks the set by k is accepted with probability exp(−k / temperature). Returns the accepted moves.
+    A move flips one row or, half of the time, two: pairs can reach sets that single flips cannot, because of the bound.
+    A move that shrinks the set by k is accepted with probability exp(−k / temperature). Returns the number of accepted
+    moves.
     """
     accepted = 0
     for _ in range(proposals):

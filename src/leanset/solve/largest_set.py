@@ -8,7 +8,7 @@ from leanset.problem import LargestSetProblem, Outcome, Removal
 from leanset.solve import kernels
 from leanset.solve.driver import Progress, no_progress
 
-_SLICE = 100_000  # moves between two looks at the clock
+_SLICE = 100_000  # moves between two checks of the time
 
 
 def largest_set(
@@ -36,7 +36,7 @@ def largest_set(
     spare = problem.capacity.astype(np.int64)
     state = stream(seed, "growth").integers(1, 2**63, size=1, dtype=np.uint64)
     sizes = []
-    # The running sum is float32; stopping a hair short of the bound keeps the float64 sum below it too.
+    # The running sum is float32; a slightly smaller bound keeps the float64 sum within the true one.
     bound = problem.bound * (1 - 1e-5)
     slice_size, tried = -(-proposals // levels), 0
     began = time.perf_counter()

@@ -14,14 +14,14 @@ from leanset.solve.largest_set import largest_set
 
 @dataclass(frozen=True)
 class SimulatedAnnealing(Solver):
-    """The paper's solver: uniform exchanges under a geometric temperature schedule set by hand.
+    """The paper's solver: uniform exchanges with a fixed geometric temperature schedule.
 
     Parameters
     ----------
     proposals : exchanges to try
     hot, cold : first and last temperature, in units of the starting set's squared norm
-    levels : temperatures in between
-    seconds : run for this long instead of counting proposals (the answer then depends on the machine's speed)
+    levels : number of temperatures
+    seconds : time limit instead of a number of proposals (the result then depends on the speed of the machine)
 
     Examples
     --------
@@ -43,7 +43,7 @@ class SimulatedAnnealing(Solver):
             raise InputError(f"`SimulatedAnnealing(hot={self.hot}, cold={self.cold})` needs 0 < cold <= hot.")
 
     def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
-        """Return the time budget, or the proposals' time."""
+        """Return the time limit, or the time for the proposals."""
         return self.proposals * seconds_per_move if self.seconds is None else self.seconds
 
     def with_effort(self, share: float) -> "SimulatedAnnealing":
@@ -53,11 +53,11 @@ class SimulatedAnnealing(Solver):
 
     @property
     def depends_on_speed(self) -> bool:
-        """Whether the clock decides when it stops."""
+        """Whether a time limit ends the search."""
         return self.seconds is not None
 
     def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
-        """Anneal."""
+        """Anneal from the starting set."""
         everyone = np.arange(len(problem.groups))
         energy = problem.norm(problem.removed) ** 2 or 1.0
         per_level = -(-self.proposals // self.levels)
