@@ -23,7 +23,7 @@ from leanset.inputs import examples_of_run
 from leanset.recheck import targets_of_run, verify_run
 
 app = typer.Typer(
-    help="Which training examples can be removed, how many, and what does it cost?",
+    help="Which training examples can go, how many, and what will it cost?",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -52,7 +52,7 @@ def verify(
         if not check.holds:
             failed.append(check.name)
     if failed:
-        show.OUT.print(f"[red bold]Failed:[/red bold] {', '.join(failed)}.")
+        show.OUT.print(f"[red bold]Does not hold:[/red bold] {', '.join(failed)}.")
         raise typer.Exit(1)
     show.OUT.print("[green]All checks hold.[/green]")
 

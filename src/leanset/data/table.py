@@ -161,7 +161,7 @@ def _feature_columns(schema: "pa.Schema", where: str, label: str) -> tuple[str, 
     if not numbers:
         raise InputError(
             f"{where}: needs an image column ({', '.join(IMAGE_COLUMNS)}, or the one `image_column` names), "
-            f"a column of lists of numbers, or numeric columns beside `{label}`; found {', '.join(schema.names)}."
+            f"a column of lists of numbers, or numeric columns besides `{label}`; found {', '.join(schema.names)}."
         )
     return tuple(numbers)
 

@@ -52,7 +52,7 @@ class Curvature:
         return np.asarray(total.reshape(stack.shape) / self._total + self.l2 * stack)
 
     def hessian(self) -> Matrix:
-        """Return the whole (C·D, C·D) matrix.
+        """Return the full (C·D, C·D) matrix.
 
         The part −p pᵀ ⊗ x xᵀ is minus the Gram matrix of the rows p_i ⊗ x_i: one symmetric rank-k update per chunk,
         several times faster than C² weighted products.
