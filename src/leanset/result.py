@@ -21,9 +21,9 @@ class PruneResult:
     certificate : what removing them does to the head
     frontier : size against certified change; empty if not requested
     rows : (n,) row number of each example; the arrays below are in this order
-    labels : the labels as class names
+    labels : as people read them: class names, labels with | between, or numbers
     influence_norm : length of each row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
-    label_probability : probability of each row's own label under the head fitted on all examples
+    label_probability : probability of each row's own label under the head fitted on all examples, exp(−loss)
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
     """
