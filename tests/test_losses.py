@@ -155,9 +155,9 @@ def test_the_command_line_reads_prunes_and_verifies(tmp_path, loss, kind):
 @pytest.mark.parametrize(
     ("loss", "targets", "message"),
     [
-        ("softmax", np.zeros((400, 2)), r"A matrix of 0 and 1 needs loss='sigmoid'"),
-        ("softmax", np.linspace(0, 1, 400), r"Numbers need loss='squared'"),
-        ("sigmoid", np.arange(400) % 3, r"must be 0 or 1 for loss='sigmoid'; row 2 has 2"),
+        ("softmax", np.zeros((400, 2)), r"A matrix of 0 and 1 needs `loss='sigmoid'`"),
+        ("softmax", np.linspace(0, 1, 400), r"Numbers need `loss='squared'`"),
+        ("sigmoid", np.arange(400) % 3, r"must be 0 or 1 for `loss='sigmoid'`; row 2 has 2"),
         ("sigmoid", np.column_stack([np.arange(400) % 2, np.ones(400)]), r"column 1 is 1 in every row"),
         ("squared", np.ones(400), r"every example has the same number"),
         ("squared", np.full(400, np.nan), r"`labels` must be finite; 400 rows are not, first row 0"),
@@ -186,3 +186,15 @@ def test_a_network_has_classes():
     stats = leanset.head.HeadStatistics(features=rng.normal(size=(60, 3)), labels=labels, classes=("a", "b"))
     with pytest.raises(InputError, match=r"`loss='squared'` needs other targets: these data have classes"):
         leanset.prune(stats, loss="squared", fraction=0.4)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_the_unit_of_the_numbers_does_not_matter(tmp_path, unit):  # the re-check once stopped at an absolute tolerance
+    features, targets, validation = problem("squared")
+    scaled = validation[0], unit * validation[1]
+    options = {"fraction": 0.4, "l2": L2, "loss": "squared", "frontier": False}
+    plain_unit = leanset.prune(features, targets, validation=validation, **options).certificate
+    odd_unit = leanset.prune(features, unit * targets, validation=scaled, out=tmp_path / "run", **options).certificate
+    assert odd_unit.head_norm == pytest.approx(unit * plain_unit.head_norm, rel=1e-6)
+    checks = leanset.verify(tmp_path / "run", features, unit * targets, validation=scaled)
+    assert [check.name for check in checks if not check.holds] == []

@@ -127,3 +127,20 @@ def test_images_have_classes_only():
     images = Images(np.zeros((4, 3, 12, 12), np.uint8), np.array([0, 1, 0, 1]), ("a", "b"))
     with pytest.raises(InputError, match="`loss='squared'` needs other targets"):
         leanset.prune(images, fraction=0.5, loss="squared", **QUICK)
+
+
+def test_paths_are_sources_too(toy_npz, tmp_path):
+    result = leanset.prune(toy_npz, fraction=0.4, l2=1e-2, frontier=False, out=tmp_path / "run")
+    assert len(result.removed) == 96
+    for data in (toy_npz, str(toy_npz), f"npz:{toy_npz}"):
+        assert all(check.holds for check in leanset.verify(tmp_path / "run", data))
+
+
+def test_effort_beside_a_method_that_does_not_search_is_named_as_given(toy):
+    with pytest.raises(InputError, match="`method='el2n'` does not search, so `proposals=10` does not apply"):
+        leanset.prune(*toy[:2], fraction=0.4, method="el2n", proposals=10)
+
+
+def test_a_folder_without_a_run_says_so(tmp_path):
+    with pytest.raises(leanset.RunFolderError, match=r"nothing: contains no finished run \(no certificate\.json\)"):
+        leanset.load(tmp_path / "nothing")

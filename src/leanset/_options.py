@@ -32,6 +32,7 @@ class Option:
     panel : heading it is listed under; its class's panel if empty
     rule : checks a value; None is always valid if it is the default, and means "not given"
     read : converts the command line's text to a value; None converts by the type
+    shown : the default as people write it, where that differs from the value
     on_command_line : False for options that only Python can pass
     decides : whether the answer depends on it, which makes it part of a run's identity; its class's value if None
     """
@@ -40,6 +41,7 @@ class Option:
     panel: str = ""
     rule: Rule | None = None
     read: Callable[[str], Any] | None = None
+    shown: str | None = None
     on_command_line: bool = True
     decides: bool | None = None
 
@@ -158,12 +160,17 @@ def _signature(function: Callable[..., Any], kind: type[Any]) -> inspect.Signatu
     data = [own[0], own[1].replace(default=None), own[2].replace(default=None)]
     keywords = [
         inspect.Parameter(
-            item.name, inspect.Parameter.KEYWORD_ONLY, default=default_of(item), annotation=hints[item.name]
+            item.name, inspect.Parameter.KEYWORD_ONLY, default=default_of(item), annotation=_readable(hints[item.name])
         )
         for item in fields(kind)
     ]
     returns = inspect.signature(function).return_annotation
     return inspect.Signature([*data, *keywords], return_annotation=returns)
+
+
+def _readable(hint: Any) -> Any:
+    """Return a type as `help()` should show it: NumPy's `ArrayLike` is a page long when written out."""
+    return "ArrayLike | None" if "_SupportsArray" in str(hint) else hint
 
 
 def documentation(kind: type[Any]) -> str:
@@ -179,4 +186,4 @@ def table_rows(kind: type[Any]) -> Iterator[tuple[str, str, str, str]]:
     """Yield panel, name, default and help of each option, for the API page."""
     for item in fields(kind):
         option = options_of(kind)[item.name]
-        yield option.panel, item.name, repr(default_of(item)), option.help
+        yield option.panel, item.name, option.shown or repr(default_of(item)), option.help

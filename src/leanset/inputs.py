@@ -1,3 +1,4 @@
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,8 @@ class Inputs:
 
 def opened(features: Any, labels: ArrayLike | None, settings: Settings, reporter: Reporter) -> Source:
     """Read the source if it is given by name, check arrays, and return other data unchanged."""
+    if isinstance(features, os.PathLike):
+        features = os.fspath(features)
     if not isinstance(features, str):
         _refuse("data in memory", settings, ReadingOptions)
         if isinstance(features, Images | HeadStatistics):

@@ -32,18 +32,18 @@ def balance_in(text: str) -> str | int:
     return int(text) if re.fullmatch(r"\d+", text) else text
 
 
-def numbers_in(text: str, option: str = "") -> tuple[float, ...]:
+def numbers_in(text: str, option: str) -> tuple[float, ...]:
     """Read comma-separated numbers; an error names `option`.
 
     Examples
     --------
-    >>> numbers_in("0.5, 1")
+    >>> numbers_in("0.5, 1", "mean")
     (0.5, 1.0)
     """
     try:
         return tuple(float(part) for part in words_in(text))
     except ValueError:
-        raise InputError(f"{f'--{option} ' if option else ''}{text!r} must be comma-separated numbers.") from None
+        raise InputError(f"`{option}={text!r}` must be comma-separated numbers.") from None
 
 
 def words_in(text: str) -> tuple[str, ...]:

@@ -133,6 +133,10 @@ def _solver(settings: Settings) -> Solver | None:
     given = {name: value for name, value in effort.items() if value is not None}
     if not given:
         return settings.solver
+    if not covers(settings.formulation, settings.method) and settings.method is not None:
+        [(name, value), *_] = given.items()
+        method = getattr(settings.method, "name", settings.method)
+        raise InputError(f"`method={method!r}` does not search, so `{name}={value}` does not apply to it.")
     solver = settings.solver or FORMULATIONS[settings.formulation]().solver
     known = {item.name for item in fields(solver)}  # type: ignore[arg-type]
     for name, value in given.items():

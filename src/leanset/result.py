@@ -123,6 +123,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
     (True, True)
     """
     folder = runs.RunFolder(path)
+    folder.check_finished()
     table = folder.read_table(runs.SELECTION)
     return PruneResult(
         kept=folder.read_rows(runs.KEPT),

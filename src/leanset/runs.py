@@ -190,6 +190,11 @@ class RunFolder(Folder):
             return False
         return self.read_json(SETTINGS) == identity
 
+    def check_finished(self) -> None:
+        """Raise if there is no finished run in the folder."""
+        if not self.has(CERTIFICATE):
+            raise RunFolderError(f"{self.path}: contains no finished run (no {CERTIFICATE}).")
+
     def start_final(self) -> None:
         """Delete the certificate, which marks a complete run, before files are replaced."""
         with explained(self.path / CERTIFICATE, "remove"), contextlib.suppress(FileNotFoundError):

@@ -6,6 +6,7 @@ page are generated from these lines. To add an option, add a line here and use i
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -112,11 +113,17 @@ class NetworkOptions(Checked):
     devices: Annotated[int | None, Option("number of devices; 1 if not given", rule=at_least(1))] = None
     mean: Annotated[
         tuple[float, ...] | None,
-        Option("channel means that the checkpoint's inputs were scaled with, e.g. 0.49,0.48,0.45", read=numbers_in),
+        Option(
+            "channel means that the checkpoint's inputs were scaled with, e.g. 0.49,0.48,0.45",
+            read=partial(numbers_in, option="mean"),
+        ),
     ] = None
     std: Annotated[
         tuple[float, ...] | None,
-        Option("channel standard deviations that the checkpoint's inputs were scaled with", read=numbers_in),
+        Option(
+            "channel standard deviations that the checkpoint's inputs were scaled with",
+            read=partial(numbers_in, option="std"),
+        ),
     ] = None
 
 
@@ -268,6 +275,7 @@ class PruneOptions(Checked):
             "most bytes for stored influence vectors and Hessians; on the command line also e.g. 2GiB",
             rule=at_least(2**24, " bytes (16 MiB)"),
             read=bytes_in,
+            shown="1GiB",
         ),
     ] = DEFAULT_MEMORY
 

@@ -13,6 +13,7 @@ from leanset.settings import Settings
 
 Parameters = ParamSpec("Parameters")
 _OTHER_NAMES = {"on_bad": "on_bad_image"}  # arguments of inner functions, and their options
+_OWN_OPTIONS = ("fractions", "scale", "seeds", "workers")  # of commands other than `prune`
 _ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 
 
@@ -54,7 +55,7 @@ def in_options(message: str) -> str:
 def _translated(match: "re.Match[str]") -> str:
     name, value = _OTHER_NAMES.get(match[1], match[1]), match[2]
     option = options_of(Settings).get(name)
-    if option is None or not option.on_command_line:
+    if name not in _OWN_OPTIONS and (option is None or not option.on_command_line):
         return match[0]
     flag = name.replace("_", "-")
     if value in ("True", "False"):

@@ -73,7 +73,10 @@ def _parameter(kind: type[Checked], name: str) -> inspect.Parameter:
     if taken is bool and default_of(item) is not False:
         flag = f"{flag}/--no-{name.replace('_', '-')}"
     described = typer.Option(
-        flag, help=f"{option.help[0].upper()}{option.help[1:]}.", rich_help_panel=option.panel or None
+        flag,
+        help=f"{option.help[0].upper()}{option.help[1:]}.",
+        rich_help_panel=option.panel or None,
+        show_default=option.shown or True,
     )
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=_default(item), annotation=Annotated[taken | None, described]

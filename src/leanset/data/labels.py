@@ -104,7 +104,7 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
         raise InputError(
             f"`{name}` must contain one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
             + (
-                " A matrix of 0 and 1 needs loss='sigmoid', a matrix of numbers loss='squared'."
+                " A matrix of 0 and 1 needs `loss='sigmoid'`, a matrix of numbers `loss='squared'`."
                 if values.ndim == 2
                 else ""
             )
@@ -123,7 +123,7 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
         if broken.any():
             row = int(np.argmax(broken))
             raise InputError(
-                f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}. Numbers need loss='squared'."
+                f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}. Numbers need `loss='squared'`."
             )
     elif values.dtype.kind not in "iubUS":
         raise InputError(f"`{name}` must be integers 0..C-1 or strings; got dtype {values.dtype}.")

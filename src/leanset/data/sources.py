@@ -104,7 +104,25 @@ def open_source(
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error}.") from None
     if isinstance(data, Images) and targets != Classes.kind:
-        raise InputError(f"{path}: images have one class each, so they need loss='softmax'.")
+        raise InputError(f"{path}: images have one class each, so they need `loss='softmax'`.")
+    return data
+
+
+def examples_in(spec: str, targets: str) -> Examples:
+    """Read a source that must contain features.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.npz")
+    ...     np.savez(path, features=[[0.0], [1.0]], labels=[0, 1])
+    ...     len(examples_in(str(path), "classes"))
+    2
+    """
+    data = open_source(spec, targets=targets)
+    if isinstance(data, Images):
+        raise InputError(f"`{spec}`: contains images; a run on images is checked against the features of its network.")
     return data
 
 

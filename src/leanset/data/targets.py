@@ -154,7 +154,7 @@ class LabelSets(Targets):
         if wrong.any():
             row = int(np.argmax(wrong.any(axis=1)))
             raise InputError(
-                f"`{name}` must be 0 or 1 for loss='sigmoid'; row {row} has {matrix[row][wrong[row]][0]:g}."
+                f"`{name}` must be 0 or 1 for `loss='sigmoid'`; row {row} has {matrix[row][wrong[row]][0]:g}."
             )
         return matrix
 
@@ -199,7 +199,7 @@ class Numbers(Targets):
         """Check finite numbers, one or several per example."""
         matrix = _checked_matrix(values, count, "labels", of)
         if (matrix == matrix[0]).all():
-            raise InputError("`labels` must differ for loss='squared'; every example has the same number.")
+            raise InputError("`labels` must differ for `loss='squared'`; every example has the same number.")
         return cls(matrix, tuple(map(str, range(matrix.shape[1]))))
 
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:

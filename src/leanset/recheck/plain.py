@@ -136,9 +136,12 @@ class PlainProblem:
         def objective(flat: Matrix) -> tuple[float, Matrix]:
             theta = flat.reshape(self.outputs, -1)
             value = self.losses(theta).mean() + 0.5 * self.l2 * np.sum(flat**2)
-            return float(value), (self.gradient_sum(theta) / len(self.x) + self.l2 * theta).ravel()
+            slope = self.gradient_sum(theta) / len(self.x) + self.l2 * theta
+            return float(value / unit), slope.ravel() / unit
 
         start = np.zeros(self.outputs * self.x.shape[1])
+        # The tolerances below are absolute, so the loss is measured in units of what it is at zero.
+        unit = float(self.losses(start.reshape(self.outputs, -1)).mean()) or 1.0
         options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50}
         answer = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
         return np.asarray(answer.x).reshape(self.outputs, -1)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from leanset import runs
 from leanset._arrays import Rows
 from leanset._errors import RunFolderError
-from leanset.data import Examples, HasExamples, examples_from
+from leanset.data import Examples, HasExamples, examples_from, examples_in
 from leanset.recheck.checks import Check, check_removal
 from leanset.recheck.plain import PLAIN_LOSSES
 
@@ -25,7 +25,7 @@ _NUMBERS = (
 
 def verify(
     path: str | os.PathLike[str],
-    features: ArrayLike | Examples | HasExamples,
+    features: str | os.PathLike[str] | ArrayLike | Examples | HasExamples,
     labels: ArrayLike | None = None,
     *,
     validation: tuple[ArrayLike, ArrayLike] | None = None,
@@ -36,7 +36,7 @@ def verify(
     ----------
     path : the run folder
     features, labels, validation : the arrays that the run was made from; or, in place of all three, a network's statistics, or
-        what `leanset.data.open_source` read
+        the source of features that it was made from, e.g. "features.npz"
 
     Returns
     -------
@@ -54,6 +54,8 @@ def verify(
     True
     """
     kind = targets_of_run(path)
+    if isinstance(features, str | os.PathLike):
+        return list(verify_run(path, examples_in(os.fspath(features), kind)))
     return list(verify_run(path, examples_from(features, labels, validation, kind)))
 
 
