@@ -34,6 +34,10 @@ class PlainLoss(abc.ABC):
     def curved(self, z: Matrix, v: Matrix) -> Matrix:
         """Return the second derivative with respect to the outputs, applied to (n, C) directions v."""
 
+    def unit(self, y: AnyArray) -> float:
+        """Return the size of the targets; probabilities have none."""
+        return 1.0
+
     def bound_energy(self, moved: Matrix) -> float:
         """Return the second-order bound for (n, C) changes of the outputs."""
         return float(self.bound * np.mean(np.sum(moved**2, axis=1)))
@@ -100,6 +104,10 @@ class PlainSquared(PlainLoss):
         """Return v."""
         return v
 
+    def unit(self, y: AnyArray) -> float:
+        """Return the root mean square of the numbers."""
+        return float(np.sqrt(np.mean(np.square(y)))) or 1.0
+
 
 PLAIN_LOSSES: dict[str, PlainLoss] = {
     "softmax": PlainSoftmax(),
@@ -134,17 +142,16 @@ class PlainProblem:
         """Fit from zero with L-BFGS."""
 
         def objective(flat: Matrix) -> tuple[float, Matrix]:
-            theta = flat.reshape(self.outputs, -1)
-            value = self.losses(theta).mean() + 0.5 * self.l2 * np.sum(flat**2)
+            theta = unit * flat.reshape(self.outputs, -1)
+            value = self.losses(theta).mean() + 0.5 * self.l2 * np.sum(theta**2)
             slope = self.gradient_sum(theta) / len(self.x) + self.l2 * theta
-            return float(value / unit), slope.ravel() / unit
+            return float(value / unit**2), slope.ravel() / unit
 
-        start = np.zeros(self.outputs * self.x.shape[1])
-        # The tolerances below are absolute, so the loss is measured in units of what it is at zero.
-        unit = float(self.losses(start.reshape(self.outputs, -1)).mean()) or 1.0
+        # The tolerances below are absolute, so the head is measured in the unit of the targets.
+        unit, start = self.loss.unit(self.y), np.zeros(self.outputs * self.x.shape[1])
         options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50}
         answer = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
-        return np.asarray(answer.x).reshape(self.outputs, -1)
+        return unit * np.asarray(answer.x).reshape(self.outputs, -1)
 
     def newton_length(self, theta: Matrix) -> float:
         """Return the length of one Newton step from a head."""
