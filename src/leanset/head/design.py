@@ -95,9 +95,18 @@ class Design:
             return sum_rows(lambda x, r: r.T @ x, self.rows, residual, width=self.width)
         return sum_rows(lambda x, r, w: (r * w[:, None]).T @ x, self.rows, residual, width=self.width, weights=weights)
 
+    def gradient_at(self, predicted: Matrix, weights: Vector | None = None) -> Matrix:
+        """Return the (weighted) sum of the gradients where the predictions are known; no residuals are stored."""
+
+        def part(x: Matrix, p: Matrix, y: AnyArray, w: Vector | None = None) -> Matrix:
+            residual = self.loss.residual(p, y)
+            return (residual if w is None else residual * w[:, None]).T @ x
+
+        return sum_rows(part, self.rows, predicted, self.targets, width=self.width, weights=weights)
+
     def mean_gradient(self, theta: Matrix) -> Matrix:
         """Return the gradient of the mean loss (no penalty) at a head."""
-        return self.gradient_sum(self.residual(self.predicted(theta))) / len(self)
+        return self.gradient_at(self.predicted(theta)) / len(self)
 
     def mean_squared_output(self, change: Matrix) -> float:
         """Return the mean of ‖Δθ x‖² over the rows."""

@@ -103,7 +103,7 @@ class _Problem:
     def gradient(self, theta: Matrix) -> tuple[Matrix, Matrix]:
         predicted = self.design.predicted(theta, self.weights)
         total = float(len(self.design) if self.weights is None else self.weights.sum())
-        slope = self.design.gradient_sum(self.design.residual(predicted), self.weights) / total
+        slope = self.design.gradient_at(predicted, self.weights) / total
         return predicted, slope + self.l2 * theta
 
 

@@ -15,6 +15,10 @@ from leanset._threads import in_order, row_chunks
 from leanset.rows.memory import MemoryRows
 from leanset.rows.table import RowTable
 
+# A chunk is gathered without its rows of weight 0 if no more than this share counts. Measured with products of a
+# Hessian: gathering 0.3 / 0.6 / 0.75 / 0.9 of the rows takes 0.4 / 0.75 / 0.95 / 1.03 of the time that all rows take.
+_WORTH_SKIPPING = 0.75
+
 Sum = TypeVar("Sum", AnyArray, float, tuple[AnyArray, ...])
 Work = Callable[..., Sum]
 
@@ -115,7 +119,7 @@ def _on_chunks(
 def _counting(weights: Vector, chunk: slice) -> slice | Rows:
     """Return the rows of a chunk with non-zero weight; all rows if skipping some would cost more than it saves."""
     rows = chunk.start + np.flatnonzero(weights[chunk])
-    return chunk if 2 * len(rows) > chunk.stop - chunk.start else rows
+    return chunk if len(rows) > _WORTH_SKIPPING * (chunk.stop - chunk.start) else rows
 
 
 def _filled(work: Callable[[slice], AnyArray], count: int, width: int) -> AnyArray:
