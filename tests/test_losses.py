@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import leanset
 from leanset import InputError
 from leanset.cli.app import app
+from leanset.data import Numbers
 from leanset.scores import METHODS
 from tests import plain
 
@@ -188,7 +189,7 @@ def test_a_network_has_classes():
         leanset.prune(stats, loss="squared", fraction=0.4)
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1e6])
+@pytest.mark.parametrize("unit", [1e-16, 1e-6, 1e6])
 def test_the_unit_of_the_numbers_does_not_matter(tmp_path, unit):  # the re-check once stopped at an absolute tolerance
     features, targets, validation = problem("squared")
     scaled = validation[0], unit * validation[1]
@@ -198,3 +199,50 @@ def test_the_unit_of_the_numbers_does_not_matter(tmp_path, unit):  # the re-chec
     assert odd_unit.head_norm == pytest.approx(unit * plain_unit.head_norm, rel=1e-6)
     checks = leanset.verify(tmp_path / "run", features, unit * targets, validation=scaled)
     assert [check.name for check in checks if not check.holds] == []
+
+
+def test_no_label_is_ever_lost(tmp_path):  # a label that is never the rarest of an example has no group of its own
+    rng = np.random.default_rng(0)
+    targets = np.zeros((60, 3), dtype=int)
+    targets[:20, 0] = 1
+    targets[:10, 1] = 1
+    targets[10:20, 2] = 1
+    targets[20:28, 1] = 1
+    targets[28:36, 2] = 1
+    features = rng.normal(size=(60, 3)) + targets
+    options = {"loss": "sigmoid", "method": "random", "l2": L2, "frontier": False}
+    for balance in ("proportional", "none"):
+        for seed in range(20):
+            result = leanset.prune(features, targets, fraction=0.9, seed=seed, class_balance=balance, **options)
+            kept = targets[result.kept]
+            assert kept.any(axis=0).all()
+            assert not kept.all(axis=0).any()
+    leanset.prune(features, targets, fraction=0.9, out=tmp_path / "run", **options)
+    kept = (tmp_path / "run" / "kept.txt").read_text().split()
+    assert len(kept) == 6
+
+
+def test_groups_of_numbers_do_not_depend_on_the_order_of_the_rows():
+    rng = np.random.default_rng(0)
+    tied = np.where(rng.random(200) < 0.8, 0.0, rng.normal(size=200))
+    order = rng.permutation(200)
+    one, two = Numbers.checked(tied, 200, "features"), Numbers.checked(tied[order], 200, "features")
+    np.testing.assert_array_equal(one.groups[order], two.groups)
+    value = rng.normal(size=200)
+    opposed = Numbers.checked(np.column_stack([value, -value]), 200, "features")
+    means = [value[opposed.groups == group].mean() for group in range(10)]
+    assert means == sorted(means) or means == sorted(means, reverse=True)
+
+
+def test_numbers_have_no_probability():
+    features, targets, _ = problem("squared")
+    result = leanset.prune(features, targets, loss="squared", fraction=0.4, frontier=False)
+    assert np.isnan(result.label_probability).all()
+
+
+def test_the_share_that_is_right_is_of_labels_for_sigmoid():
+    features, targets, validation = problem("sigmoid")
+    result = leanset.prune(
+        features, targets, validation=validation, loss="sigmoid", l2=L2, fraction=0.4, frontier=False
+    )
+    assert any("of the validation labels right" in note for note in result.certificate.notes)

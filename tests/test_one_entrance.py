@@ -81,6 +81,7 @@ def test_the_estimate_takes_what_prune_takes(toy, toy_npz):
         ({"model": "lenet", "image_size": 8}, "`image_size=8` does not apply to data in memory"),
         ({"model": "lenet", "method": "el3n"}, "`method='el3n'` is unknown"),
         ({"model": "lenet", "pinned": [999]}, "`pinned` has 1 rows outside"),
+        ({"model": "lenet", "head": np.zeros((3, 3))}, r"`head=` must be a finite \(3, 85\) array"),
     ],
 )
 def test_what_is_wrong_with_images_is_said_before_training(monkeypatch, options, message):
@@ -144,3 +145,10 @@ def test_effort_beside_a_method_that_does_not_search_is_named_as_given(toy):
 def test_a_folder_without_a_run_says_so(tmp_path):
     with pytest.raises(leanset.RunFolderError, match=r"nothing: contains no finished run \(no certificate\.json\)"):
         leanset.load(tmp_path / "nothing")
+
+
+def test_a_run_on_images_is_re_checked_from_its_own_folder(tmp_path):
+    leanset.prune(striped_images(), fraction=0.4, **QUICK, out=tmp_path / "run")
+    store = f"head:{tmp_path / 'run' / 'network' / 'head'}"
+    for data in ((), (store,), (HeadStatistics.load(store.removeprefix("head:")),)):
+        assert all(check.holds for check in leanset.verify(tmp_path / "run", *data))

@@ -152,3 +152,52 @@ def test_effort_reaches_the_solver_whichever_it_is(toy):
     assert planned(method="el2n", remove="high").strategy.chooser.remove == "high"
     with pytest.raises(InputError, match="`remove='high'` does not apply to leanset, which does not rank by a score"):
         planned(remove="high")
+
+
+def test_the_paper_can_be_given_less_effort_by_name(
+    toy,
+):  # "leanset" beside formulation="paper" is no method of its own
+    result = leanset.prune(
+        *toy[:2], fraction=0.4, method="leanset", formulation="paper", proposals=1000, frontier=False
+    )
+    assert result.certificate.formulation == "paper"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"model": 3}, "`model=3` must be a name"),
+        ({"stem": "big"}, "`stem='big'` must be 'auto', 'small' or 'large'"),
+        ({"preset": "slow"}, "`preset='slow'` must be 'fast' or 'published'"),
+        ({"epochs": 0}, "`epochs=0` must be at least 1"),
+        ({"lr": -1.0}, "`lr=-1.0` must be positive"),
+        ({"mean": "abc"}, "`mean='abc'` must be a list of finite numbers"),
+        ({"std": (0.0, 1.0)}, "must be larger than 0 in every channel"),
+        ({"class_balance": 0}, "`class_balance=0` must be 'proportional' or 'none', or a whole number"),
+        ({"fraction": 0.4, "count": 3}, "got `fraction=0.4` and `count=3`"),
+    ],
+)
+def test_settings_are_checked_when_they_are_made(options, message):
+    with pytest.raises(InputError, match=message):
+        Settings(**options)
+
+
+def test_the_words_of_the_settings_are_those_of_the_rooms():
+    """Names that settings cannot import, because they need torch."""
+    from leanset.training import MODELS, PRESETS
+
+    for name in PRESETS:
+        assert Settings(preset=name).preset == name
+    assert all(name in OPTIONS["model"].help for name in MODELS)
+
+
+def test_settings_with_arrays_can_be_compared():
+    one = Settings(pinned=np.arange(3), fraction=0.4)
+    assert one == one
+    assert one != Settings(fraction=0.4)
+    assert len({one, one}) == 1
+
+
+def test_a_budget_is_checked_before_anything_is_read():
+    with pytest.raises(InputError, match="give exactly one budget"):
+        leanset.prune("npz:/nowhere/at/all.npz")

@@ -10,11 +10,12 @@ from leanset._errors import (
 )
 from leanset._version import __version__
 from leanset.certify import Certificate, Finding
+from leanset.checking import verify
 from leanset.cost import Estimate, estimate
 from leanset.influence import Cholesky, ConjugateGradients, Kronecker, LiSSA
 from leanset.problem import Outcome
 from leanset.pruning import prune
-from leanset.recheck import Check, verify
+from leanset.recheck import Check
 from leanset.result import PruneResult, load
 from leanset.select import Coverage, Frontier, FrontierPoint
 from leanset.settings import Settings

@@ -8,7 +8,7 @@ import functools
 import inspect
 import textwrap
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar, get_args, get_type_hints
 
@@ -17,6 +17,9 @@ from leanset._rules import Rule
 
 Given = ParamSpec("Given")
 Settings = TypeVar("Settings")
+Settings_contra = TypeVar("Settings_contra", contravariant=True)
+Data = TypeVar("Data", contravariant=True)
+Labels = TypeVar("Labels", contravariant=True)
 Answer_co = TypeVar("Answer_co", covariant=True)
 Answer = TypeVar("Answer")
 _known: "dict[type[Any], dict[str, Option]]" = {}
@@ -46,7 +49,7 @@ class Option:
     decides: bool | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Checked:
     """Base of settings classes: every field's rule is checked when an instance is created."""
 
@@ -65,6 +68,13 @@ class Checked:
     def given(self) -> dict[str, Any]:
         """Return the options that differ from their defaults."""
         return {item.name: value for item in fields(self) if (value := getattr(self, item.name)) is not item.default}
+
+    def refuse(self, names: Iterable[str], what: str) -> None:
+        """Raise if one of some options was given that does not apply to something."""
+        given = self.given()
+        for name in names:
+            if name in given:
+                raise InputError(f"`{name}={given[name]!r}` does not apply to {what}.")
 
 
 def options_of(kind: type[Any]) -> dict[str, Option]:
@@ -102,14 +112,14 @@ def default_of(item: "Field[Any]") -> Any:
     return None if item.default is MISSING else item.default
 
 
-class OnData(Protocol[Given, Answer_co]):
+class OnData(Protocol[Data, Labels, Settings_contra, Given, Answer_co]):
     """A function of data that takes each option as a keyword."""
 
     def __call__(
         self,
-        features: Any,
-        labels: Any = None,
-        settings: Any = None,
+        features: Data,
+        labels: Labels | None = None,
+        settings: Settings_contra | None = None,
         *args: Given.args,
         **kwargs: Given.kwargs,
     ) -> Answer_co:
@@ -118,7 +128,7 @@ class OnData(Protocol[Given, Answer_co]):
 
 def with_options(
     kind: Callable[Given, Settings],
-) -> Callable[[Callable[[Any, Any, Settings], Answer]], OnData[Given, Answer]]:
+) -> Callable[[Callable[[Data, Labels, Settings], Answer]], OnData[Data, Labels, Settings, Given, Answer]]:
     """Give a function of (features, labels, settings) the fields of a settings class as keyword arguments.
 
     Type checkers see the keywords through the parameters of `kind`; editors and `help()` see them in the signature. The
@@ -126,7 +136,9 @@ def with_options(
     """
     known = typing.cast(type[Any], kind)
 
-    def decorate(function: Callable[[Any, Any, Settings], Answer]) -> OnData[Given, Answer]:
+    def decorate(
+        function: Callable[[Data, Labels, Settings], Answer],
+    ) -> OnData[Data, Labels, Settings, Given, Answer]:
         @functools.wraps(function)
         def call(features: Any, labels: Any = None, settings: Any = None, **options: Any) -> Answer:
             return function(features, labels, settings_from(known, settings, options))
@@ -135,7 +147,7 @@ def with_options(
         call.__doc__ = (function.__doc__ or "").replace(
             "    {options}\n", textwrap.indent(documentation(known), "    ")
         )
-        return typing.cast(OnData[Given, Answer], call)
+        return typing.cast(OnData[Data, Labels, Settings, Given, Answer], call)
 
     return decorate
 
@@ -170,7 +182,9 @@ def _signature(function: Callable[..., Any], kind: type[Any]) -> inspect.Signatu
 
 def _readable(hint: Any) -> Any:
     """Return a type as `help()` should show it: NumPy's `ArrayLike` is a page long when written out."""
-    return "ArrayLike | None" if "_SupportsArray" in str(hint) else hint
+    if "_SupportsArray" not in str(hint):
+        return hint
+    return "tuple[ArrayLike, ArrayLike] | None" if "tuple[" in str(hint)[:20] else "ArrayLike | None"
 
 
 def documentation(kind: type[Any]) -> str:

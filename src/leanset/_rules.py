@@ -61,6 +61,23 @@ def a_count(value: Any) -> str | None:
     return None if value == int(value) and value >= 1 else "be a whole number of at least 1"
 
 
+def a_text(value: Any) -> str | None:
+    """Rule: a string."""
+    return None if isinstance(value, str) else "be a name"
+
+
+def numbers(above: float | None = None) -> Rule:
+    """Rule: one finite number per channel, larger than a limit if there is one."""
+
+    def rule(value: Any) -> str | None:
+        listed = isinstance(value, tuple | list) and len(value) > 0 and all(map(is_number, value))
+        if not listed:
+            return "be a list of finite numbers, one per channel"
+        return None if above is None or min(value) > above else f"be larger than {above:g} in every channel"
+
+    return rule
+
+
 def one_of(*choices: str) -> Rule:
     """Rule: one of the given words."""
     words = [repr(choice) for choice in choices]

@@ -61,6 +61,7 @@ def estimate(
     >>> cost.seconds > 0, [stage for stage, _ in cost.stages][0]
     (True, 'fitting the head')
     """
+    _ = settings.budget  # before anything is read
     with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
@@ -125,7 +126,7 @@ def _estimated(plan: Plan, shape: _Shape) -> Estimate:
     measuring = 2 * _CG_STEPS * shape.product / rate
 
     def search(effort: float, rounds: int) -> float:
-        if not plan.strategy.searches:
+        if plan.strategy.solver is None:
             return measuring
         each_round = (
             shape.hessian / 2 + 2.0 * shape.movable * shape.coordinates**2 * shape.explicit + _CG_STEPS * shape.product

@@ -3,7 +3,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from leanset._arrays import AnyArray, Matrix
@@ -12,8 +11,7 @@ from leanset._options import options_of
 from leanset._progress import Reporter
 from leanset.data import Examples, Images, array_digest, examples_from, open_source
 from leanset.head import LOSSES, HeadStatistics
-from leanset.plan import Outline
-from leanset.runs import NETWORK
+from leanset.plan import Outline, checked_head
 from leanset.scores import Evidence, Needs
 from leanset.settings import NetworkOptions, ReadingOptions, Settings
 
@@ -75,15 +73,15 @@ def opened(features: Any, labels: ArrayLike | None, settings: Settings, reporter
     if isinstance(features, os.PathLike):
         features = os.fspath(features)
     if not isinstance(features, str):
-        _refuse("data in memory", settings, ReadingOptions)
+        settings.refuse(options_of(ReadingOptions), "data in memory")
         if isinstance(features, Images | HeadStatistics):
             _check_alone(type(features).__name__, labels, settings)
             return features
         return examples_from(features, labels, settings.validation, LOSSES[settings.loss].targets)
     _check_alone(features, labels, settings)
     if features.startswith(STATISTICS):
-        _refuse("head statistics", settings, ReadingOptions)
-        return HeadStatistics.load(Path(features.removeprefix(STATISTICS)).expanduser())
+        settings.refuse(options_of(ReadingOptions), "head statistics")
+        return statistics_in(features)
     return read_source(features, settings, reporter, LOSSES[settings.loss].targets)
 
 
@@ -94,7 +92,7 @@ def read_source(
     with reporter.stage("Reading the data", units=100, unit="%") as advance:
         data = open_source(
             source,
-            on_bad="skip" if options.on_bad_image == "skip" else "stop",
+            on_bad=options.on_bad_image,
             image_size=options.image_size,
             label_column=options.label_column,
             image_column=options.image_column,
@@ -108,22 +106,9 @@ def read_source(
     return data
 
 
-def examples_of_run(run: Path, source: str | None, targets: str, reporter: Reporter) -> Examples:
-    """Return the features and targets of a run: from `source`, or from the head statistics in its folder."""
-    store = run / NETWORK / "head"
-    if source is None:
-        if not store.is_dir():
-            raise InputError(f"{run}: is not a run on images, so give its data with --data.")
-        return HeadStatistics.load(store).examples()
-    if source.startswith(STATISTICS):
-        return HeadStatistics.load(Path(source.removeprefix(STATISTICS)).expanduser()).examples()
-    data = read_source(source, ReadingOptions(), reporter, targets)
-    if isinstance(data, Images):
-        raise InputError(
-            f"--data {source}: a run on images is checked against the features of its network; leave --data out, or give "
-            f"{STATISTICS}{store}."
-        )
-    return data
+def statistics_in(source: str) -> HeadStatistics:
+    """Open the folder of head statistics that a source such as "head:DIR" names."""
+    return HeadStatistics.load(Path(source.removeprefix(STATISTICS)).expanduser())
 
 
 def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs:
@@ -141,7 +126,7 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
         examples,
         DEFAULT_L2 if decay is None else decay,
         statistics is None,
-        None if head is None else _checked_head(head, (len(examples.classes), examples.features.shape[1] + 1)),
+        None if head is None else checked_head(head, (len(examples.classes), examples.features.shape[1] + 1)),
         None if statistics is None else statistics.logits,
         Evidence(
             groups=examples.targets.groups,
@@ -159,23 +144,4 @@ def _check_alone(what: str, labels: ArrayLike | None, settings: Settings) -> Non
 
 def refuse_network_options(settings: Settings) -> None:
     """Raise if network options were given for data that are pruned without a network."""
-    _refuse("features, which are pruned without a network", settings, NetworkOptions)
-
-
-def _refuse(what: str, settings: Settings, kind: type[Any]) -> None:
-    given = settings.given()
-    for name in options_of(kind):
-        if name in given:
-            raise InputError(f"`{name}={given[name]!r}` does not apply to {what}.")
-
-
-def _checked_head(head: ArrayLike, shape: tuple[int, int]) -> Matrix:
-    try:
-        weights = np.asarray(head, dtype=np.float64)
-    except (TypeError, ValueError):
-        weights = np.empty(0)
-    if weights.shape != shape or not np.isfinite(weights).all():
-        raise InputError(
-            f"`head=` must be a finite {shape} array, one row per class, the bias as last column; got shape {weights.shape}."
-        )
-    return weights
+    settings.refuse(options_of(NetworkOptions), "features, which are pruned without a network")

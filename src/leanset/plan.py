@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import Rows, mask_of, places_among
+from leanset._arrays import Matrix, Rows, mask_of, places_among
 from leanset._errors import InputError
 from leanset._options import options_of
 from leanset.data import Targets
 from leanset.head import LOSSES, Loss
 from leanset.problem import Constraints
-from leanset.select import BUDGETS, FORMULATIONS, Budget, Coverage, Strategy, covers, strategy_named
+from leanset.select import BUDGETS, Budget, Coverage, Strategy, covers, strategy_named
 from leanset.settings import Settings
-from leanset.solve import Solver
 
 
 @dataclass(frozen=True)
@@ -90,12 +89,14 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
     if outline.targets.kind != loss.targets:
         raise InputError(f"`loss={settings.loss!r}` needs other targets: these data have {outline.targets.kind}.")
     coverage = _coverage(settings, outline)
-    solver = _solver(settings)
-    strategy = strategy_named(
-        settings.formulation, settings.method, remove=settings.remove, coverage=coverage, solver=solver
+    named = strategy_named(
+        settings.formulation, settings.method, remove=settings.remove, coverage=coverage, solver=settings.solver
     )
+    strategy = _limited(named, settings)
     strategy.check_budget(budget)
     _check_memory(settings, loss, outline.width + 1)
+    if settings.head is not None:
+        checked_head(settings.head, (loss.outputs, outline.width + 1))
     if budget.needs_validation and not outline.held_out:
         raise InputError(
             f"`{budget.name}` is measured on validation data; pass `validation=(val_features, val_labels)`."
@@ -106,8 +107,8 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
         standardize=outline.standardize if settings.standardize is None else bool(settings.standardize),
         class_balance=_balance(settings.class_balance, strategy, outline.targets),
         pinned=_pins(settings.pinned, outline),
-        method=getattr(strategy, "chooser", None),
-        solver=solver,
+        method=strategy.chooser,
+        solver=settings.solver if strategy is named else strategy.solver,
         seconds=None,
         proposals=None,
     )
@@ -127,22 +128,16 @@ def _described(choice: Any) -> Any:
     }
 
 
-def _solver(settings: Settings) -> Solver | None:
-    """Return the solver with the requested effort; None leaves the choice to the strategy."""
+def _limited(strategy: Strategy, settings: Settings) -> Strategy:
+    """Return a strategy whose solver has the requested effort."""
     effort = {name: getattr(settings, name) for name in ("seconds", "proposals")}
     given = {name: value for name, value in effort.items() if value is not None}
     if not given:
-        return settings.solver
-    if not covers(settings.formulation, settings.method) and settings.method is not None:
+        return strategy
+    if strategy.solver is None:
         [(name, value), *_] = given.items()
-        method = getattr(settings.method, "name", settings.method)
-        raise InputError(f"`method={method!r}` does not search, so `{name}={value}` does not apply to it.")
-    solver = settings.solver or FORMULATIONS[settings.formulation]().solver
-    known = {item.name for item in fields(solver)}  # type: ignore[arg-type]
-    for name, value in given.items():
-        if name not in known:
-            raise InputError(f"`{name}={value}` does not apply to `solver={solver!r}`.")
-    return replace(solver, **given)  # type: ignore[type-var]
+        raise InputError(f"`method={strategy.method!r}` does not search, so `{name}={value}` does not apply to it.")
+    return strategy.with_solver(strategy.solver.limited(**given))
 
 
 def _coverage(settings: Settings, outline: Outline) -> Coverage | None:
@@ -173,7 +168,7 @@ def _check_memory(settings: Settings, loss: Loss, width: int) -> None:
 def _balance(balance: str | int | None, strategy: Strategy, targets: Targets) -> str | int:
     if balance is None:
         return strategy.balance
-    if isinstance(balance, str) and balance in ("proportional", "none"):
+    if isinstance(balance, str):
         return balance
     sizes = targets.group_sizes
     smallest = int(sizes[sizes > 0].min())
@@ -213,7 +208,8 @@ def _constraints(settings: Settings, budget: Budget, outline: Outline) -> Constr
     constraints = Constraints(
         groups=outline.targets.groups,
         n_groups=len(outline.targets.group_names),
-        pinned=mask_of(places_among(outline.rows, pins), len(outline)),
+        pinned=mask_of(places_among(outline.rows, pins), len(outline))
+        | mask_of(outline.targets.protected, len(outline)),
         proportional=balance == "proportional",
         least_kept=balance if isinstance(balance, int) else 1,
     )
@@ -222,3 +218,17 @@ def _constraints(settings: Settings, budget: Budget, outline: Outline) -> Constr
     if budget.is_size:
         constraints.check(budget.size(len(outline)))
     return constraints
+
+
+def checked_head(head: ArrayLike, shape: tuple[int, int]) -> Matrix:
+    """Return a given head as an array, or say what it must be."""
+    try:
+        weights = np.asarray(head, dtype=np.float64)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != shape or not np.isfinite(weights).all():
+        raise InputError(
+            f"`head=` must be a finite {shape} array, one row per class or target, the bias as last column; got shape "
+            f"{weights.shape}."
+        )
+    return weights

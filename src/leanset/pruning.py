@@ -53,6 +53,7 @@ def prune(
     >>> result.certificate.refit_change < result.certificate.random_refit_change_mean / 3
     True
     """
+    _ = settings.budget  # before anything is read
     with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
@@ -151,6 +152,6 @@ def _findings(plan: Plan, search: Search, answer: Removal) -> list[Finding]:
     remark = task.inverses.steering.remark(task.head, search.influence)
     if remark is not None:
         found.append(about_the_vectors(remark))
-    if plan.strategy.solver.depends_on_speed:
+    if plan.strategy.solver is not None and plan.strategy.solver.depends_on_speed:
         found.append(about_the_clock())
     return found

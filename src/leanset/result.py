@@ -23,7 +23,7 @@ class PruneResult:
     rows : (n,) row number of each example; the arrays below are in this order
     labels : as people read them: class names, labels with | between, or numbers
     influence_norm : length of each row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
-    label_probability : probability of each row's own label under the head fitted on all examples, exp(−loss)
+    label_probability : probability of each row's own label under the head fitted on all examples; NaN for numbers
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
     """

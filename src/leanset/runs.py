@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -49,8 +50,11 @@ class Folder:
 
     def read_arrays(self, name: str) -> dict[str, AnyArray]:
         """Read named arrays from an npz file."""
-        with explained(self.path / name, "read"), np.load(self.path / name, allow_pickle=False) as file:
-            return dict(file)
+        try:
+            with explained(self.path / name, "read"), np.load(self.path / name, allow_pickle=False) as file:
+                return dict(file)
+        except (ValueError, EOFError, KeyError, zipfile.BadZipFile):
+            raise RunFolderError(f"{self.path / name}: is damaged; remove it to have it computed again.") from None
 
     def write_rows(self, name: str, rows: Rows) -> None:
         """Write row numbers, one per line."""

@@ -12,7 +12,19 @@ from typing import Annotated, Any, ClassVar
 from numpy.typing import ArrayLike
 
 from leanset._options import Checked, Option
-from leanset._rules import a_count, a_seed, a_share, an_instance, at_least, one_of, positive, yes_or_no
+from leanset._rules import (
+    a_count,
+    a_seed,
+    a_share,
+    a_text,
+    an_instance,
+    at_least,
+    is_whole,
+    numbers,
+    one_of,
+    positive,
+    yes_or_no,
+)
 from leanset.head import LOSSES
 from leanset.influence import INVERSES, Inverse
 from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file
@@ -21,6 +33,7 @@ from leanset.select import BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
 
 DEFAULT_MEMORY = 2**30
+BALANCES = ("proportional", "none")
 _BUDGET = "Budget: exactly one"
 _HEAD = "Fit of the head"
 _CHOICE = "What to remove"
@@ -36,12 +49,17 @@ def _a_method(value: Any) -> str | None:
     return None if fine else "be a name or an instance such as `leanset.scores.EL2N()`"
 
 
+def _a_balance(value: Any) -> str | None:
+    fine = value in BALANCES if isinstance(value, str) else is_whole(value) and value >= 1
+    return None if fine else f"be {' or '.join(map(repr, BALANCES))}, or a whole number of at least 1"
+
+
 def _a_coverage(value: Any) -> str | None:
     fine = isinstance(value, Coverage) or (isinstance(value, str) and value in ("auto", "none"))
     return None if fine else "be 'auto', 'none' or `leanset.Coverage(...)`"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)  # options may be arrays, which have no single truth value
 class ReadingOptions(Checked):
     """How a source is read."""
 
@@ -49,12 +67,12 @@ class ReadingOptions(Checked):
     decides: ClassVar[bool] = False
 
     on_bad_image: Annotated[
-        str | None,
+        str,
         Option(
-            "what to do if an image cannot be read: 'stop' (the default), or 'skip' it",
+            "what to do if an image cannot be read: 'stop', or 'skip' it",
             rule=one_of("stop", "skip"),
         ),
-    ] = None
+    ] = "stop"
     image_size: Annotated[
         int | None, Option("side in pixels to scale images to; 224 if not given and sizes differ", rule=at_least(1))
     ] = None
@@ -68,7 +86,7 @@ class ReadingOptions(Checked):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkOptions(Checked):
     """Which network to use for images, and how it gets its weights."""
 
@@ -81,40 +99,41 @@ class NetworkOptions(Checked):
             "network to use: conv4, lenet, resnet8, resnet18, resnet20, resnet50, se-resnet18, "
             "se-resnet20, squeezenet, or a ConvNet such as convnet-3-128-relu-instance-average "
             "(docs/networks.md)",
+            rule=a_text,
         ),
     ] = None
     checkpoint: Annotated[str | os.PathLike[str] | None, Option("file of weights to load instead of training")] = None
-    stem: Annotated[str | None, Option("first layer, 'small' or 'large'; chosen by image size if not given")] = None
+    stem: Annotated[
+        str,
+        Option("first layer, 'small' or 'large'; 'auto' chooses by image size", rule=one_of("auto", "small", "large")),
+    ] = "auto"
     preset: Annotated[
-        str | None,
-        Option("training recipe: 'fast' (the default), or 'published' for the paper's 200 epochs"),
-    ] = None
-    epochs: Annotated[int | None, Option("passes over the data, instead of the preset's")] = None
-    batch_size: Annotated[int | None, Option("examples per step, instead of the preset's")] = None
-    lr: Annotated[float | None, Option("highest learning rate, instead of the preset's")] = None
+        str,
+        Option("training recipe: 'fast', or 'published' for the paper's 200 epochs", rule=one_of("fast", "published")),
+    ] = "fast"
+    epochs: Annotated[int | None, Option("passes over the data, instead of the preset's", rule=at_least(1))] = None
+    batch_size: Annotated[int | None, Option("examples per step, instead of the preset's", rule=at_least(1))] = None
+    lr: Annotated[float | None, Option("highest learning rate, instead of the preset's", rule=positive())] = None
     weight_decay: Annotated[
         float | None,
-        Option("weight decay of the training, instead of the preset's; also the l2 of the head"),
+        Option("weight decay of the training, instead of the preset's; also the l2 of the head", rule=positive()),
     ] = None
     flip: Annotated[
         bool | None,
         Option("mirror half of the images; if not given, only colour images", rule=yes_or_no),
     ] = None
-    crop: Annotated[int | None, Option("most pixels that a random crop may be off centre")] = None
+    crop: Annotated[int | None, Option("most pixels that a random crop may be off centre", rule=at_least(0))] = None
     runs: Annotated[
-        int | None,
-        Option("number of trainings, with different seeds, to average scores over; 1 if not given", rule=at_least(1)),
-    ] = None
+        int, Option("number of trainings, with different seeds, to average scores over", rule=at_least(1))
+    ] = 1
     retrain: Annotated[bool, Option("replace a different network in the output folder", rule=yes_or_no)] = False
-    device: Annotated[
-        str | None,
-        Option("'auto' (the default), 'cpu', 'cuda' or 'mps'", rule=one_of("auto", "cpu", "cuda", "mps")),
-    ] = None
-    devices: Annotated[int | None, Option("number of devices; 1 if not given", rule=at_least(1))] = None
+    device: Annotated[str, Option("'auto', 'cpu', 'cuda' or 'mps'", rule=one_of("auto", "cpu", "cuda", "mps"))] = "auto"
+    devices: Annotated[int, Option("number of devices", rule=at_least(1))] = 1
     mean: Annotated[
         tuple[float, ...] | None,
         Option(
             "channel means that the checkpoint's inputs were scaled with, e.g. 0.49,0.48,0.45",
+            rule=numbers(),
             read=partial(numbers_in, option="mean"),
         ),
     ] = None
@@ -122,12 +141,13 @@ class NetworkOptions(Checked):
         tuple[float, ...] | None,
         Option(
             "channel standard deviations that the checkpoint's inputs were scaled with",
+            rule=numbers(above=0.0),
             read=partial(numbers_in, option="std"),
         ),
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PruneOptions(Checked):
     """The options that, with the data, determine the result of a run."""
 
@@ -212,6 +232,7 @@ class PruneOptions(Checked):
             "number to keep of each class; no class is ever removed completely. For 0/1 labels and numbers, "
             "groups replace classes (docs/losses.md)",
             _CHOICE,
+            rule=_a_balance,
             read=balance_in,
         ),
     ] = None
@@ -279,13 +300,18 @@ class PruneOptions(Checked):
         ),
     ] = DEFAULT_MEMORY
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if sum(getattr(self, name) is not None for name in BUDGETS) > 1:
+            _ = self.budget  # which says what is wrong
+
     @property
     def budget(self) -> Budget:
         """The given budget."""
         return the_budget(**{name: getattr(self, name) for name in BUDGETS})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class RunOptions(Checked):
     """Where and how a run works; its result does not depend on these."""
 
@@ -304,7 +330,7 @@ class RunOptions(Checked):
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Settings(RunOptions, ReadingOptions, NetworkOptions, PruneOptions):
     """All options of `leanset.prune`, checked; pass an instance as `settings=`, or the options as keywords.
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from leanset.head import LOSSES, Curvature, Design, FittedHead, fit_head, newton_step, refit
-from leanset.influence import Cholesky, ConjugateGradients, Kronecker, influence_map, prepare_inverses
+from leanset.influence import Cholesky, ConjugateGradients, Kronecker, LiSSA, influence_map, prepare_inverses
 from leanset.recheck.plain import PLAIN_LOSSES, PlainProblem
 from leanset.rows import MemoryRows
 from tests import plain
@@ -174,3 +174,21 @@ def test_curvature_without_coupling_is_block_diagonal(design, head):
     hessian = Curvature(design.rows, head.predicted, design.loss, 0.0).hessian().reshape(3, D, 3, D)
     off = np.abs(hessian[0, :, 1, :]).max()
     assert (off > 1e-6) == design.loss.coupled
+
+
+@pytest.mark.parametrize("inverse", [Cholesky(), ConjugateGradients(), LiSSA(depth=20_000, tolerance=1e-10)], ids=str)
+def test_whole_weights_are_repeated_rows_for_every_inverse(design, head, inverse):
+    counts = np.random.default_rng(1).integers(0, 4, N)
+    copies = FittedHead.at(design.sample(np.repeat(np.arange(N), counts)), head.theta, L2)
+    rhs = np.random.default_rng(0).normal(size=(2, 3, D))
+    weighted = inverse.prepare(head.curvature(counts.astype(float))).solve(rhs).solution
+    np.testing.assert_allclose(weighted, inverse.prepare(copies.curvature()).solve(rhs).solution, atol=1e-6)
+
+
+def test_batches_of_weighted_rows_are_right_on_average(design, head):
+    weights = np.where(np.arange(N) % 10 == 0, 50.0, 0.1)
+    curvature, stack = head.curvature(weights), np.random.default_rng(0).normal(size=(1, 3, D))
+    rng = np.random.default_rng(2)
+    mean = np.mean([curvature.batch(64, rng).apply(stack) for _ in range(400)], axis=0)
+    exact = curvature.apply(stack)
+    assert np.linalg.norm(mean - exact) < 0.1 * np.linalg.norm(exact)

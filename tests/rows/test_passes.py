@@ -46,6 +46,18 @@ def test_rows_of_weight_zero_are_not_read_where_they_are_many():
     assert sum(seen) == WEIGHTS["few"].sum()
 
 
+def test_a_chunk_of_which_no_row_counts_is_skipped():  # work that reshapes its rows once failed on none of them
+    weights = (np.arange(len(TABLE)) >= 15_000).astype(float)
+    found = sum_rows(lambda x, w: (x * w[:, None]).reshape(len(x), -1).T @ x, ROWS, width=3, weights=weights)
+    np.testing.assert_allclose(found, TABLE[15_000:].T @ TABLE[15_000:], rtol=1e-10)
+
+
+def test_a_sum_never_writes_into_the_table():
+    table = np.ones((20_000, 3))
+    sum_rows(lambda x: x[0], MemoryRows(table), width=3)
+    assert (table == 1).all()
+
+
 def test_maps_keep_the_order_of_the_rows():
     np.testing.assert_array_equal(map_rows(lambda x: x[:, 0], ROWS, width=3), TABLE[:, 0])
     some = RNG.permutation(len(TABLE))[:9000]

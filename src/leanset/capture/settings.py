@@ -5,7 +5,6 @@ import torch
 from torch import nn
 
 from leanset._errors import InputError, warn
-from leanset._options import options_of
 from leanset._rng import stream
 from leanset.data import Images
 from leanset.settings import NetworkOptions
@@ -88,21 +87,21 @@ def network_settings(
     if (options.mean is None) != (options.std is None):
         raise InputError("give both `mean` and `std`, or neither.")
     if options.checkpoint is not None:
-        _refuse("a checkpoint, which is not trained", options, _NOT_FOR_CHECKPOINTS)
+        options.refuse(_NOT_FOR_CHECKPOINTS, "a checkpoint, which is not trained")
     if not has_stems(name):
-        _refuse(f"{name}, which has one stem for all sizes", options, ("stem",))
-    model = _untrained(name, images, options.stem or "auto", seed)
-    scale = None if options.mean is None or options.std is None else PixelScale(options.mean, options.std)
+        options.refuse(("stem",), f"{name}, which has one stem for all sizes")
+    model = _untrained(name, images, options.stem, seed)
+    scale = None if options.mean is None or options.std is None else PixelScale(tuple(options.mean), tuple(options.std))
     settings = NetworkSettings(
         model=name,
         recipe=_recipe(images, options, is_normalised(model)),
         seed=seed,
-        stem=options.stem or "auto",
-        runs=options.runs or 1,
+        stem=options.stem,
+        runs=options.runs,
         checkpoint=None if options.checkpoint is None else Path(options.checkpoint),
         scale=scale,
-        device=options.device or "auto",
-        devices=options.devices or 1,
+        device=options.device,
+        devices=options.devices,
     )
     settings, assumed = settings.as_the_checkpoint_says(images.classes, options.weight_decay)
     if assumed and decay_matters:
@@ -116,7 +115,7 @@ def network_settings(
 def _recipe(images: Images, options: NetworkOptions, normalised: bool) -> Recipe:
     # Mirroring changes a digit, and grey images are often digits.
     flip = images.channels > 1 if options.flip is None else options.flip
-    named = preset(options.preset or "fast", normalised=normalised)
+    named = preset(options.preset, normalised=normalised)
     changes = {key: getattr(options, key) for key in ("epochs", "batch_size", "lr", "crop", "weight_decay")}
     return named.with_changes(flip=flip, **changes)
 
@@ -125,9 +124,3 @@ def _untrained(name: str, images: Images, stem: str, seed: int) -> nn.Module:
     with torch.random.fork_rng():
         torch.manual_seed(int(stream(seed, "weights").integers(2**31)))
         return build_model(name, len(images.classes), channels=images.channels, image_size=max(images.size), stem=stem)
-
-
-def _refuse(what: str, options: NetworkOptions, names: tuple[str, ...]) -> None:
-    given = options.given()
-    for name in (name for name in options_of(NetworkOptions) if name in names and name in given):
-        raise InputError(f"`{name}={given[name]!r}` does not apply to {what}.")

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from leanset.head import Design, FittedHead, Refit
 
 
@@ -43,18 +41,18 @@ def about_validation(validation: Design | None, head: FittedHead, after: Refit) 
             "LS104",
             "No validation data was given: there is no loss gap, and the bounds are for the loss on the training examples.",
         )
-    before, lean = (validation.share_right(theta) for theta in (head.theta, after.theta))
-    if np.isnan(before):
-        before, lean = (float(validation.losses(theta).mean()) for theta in (head.theta, after.theta))
+    if head.loss.answers is None:
+        before, lean = (validation.mean_loss(theta) for theta in (head.theta, after.theta))
         return Finding(
             "LS103",
             f"The mean loss on the validation examples is {before:.6g} with the head fitted on all examples and {lean:.6g} "
             "with the head refitted on the kept ones.",
         )
+    before, lean = (validation.share_right(theta) for theta in (head.theta, after.theta))
     return Finding(
         "LS103",
-        f"The head fitted on all examples gets {100 * before:.2f} % of the validation examples right, the head refitted on "
-        f"the kept ones {100 * lean:.2f} %.",
+        f"The head fitted on all examples gets {100 * before:.2f} % of the validation {head.loss.answers} right, the head "
+        f"refitted on the kept ones {100 * lean:.2f} %.",
     )
 
 

@@ -42,7 +42,7 @@ def issue_certificate(
     findings : further findings
     """
     effect = removal.measured
-    after = refit(head, removal.weights, precondition)
+    after = removal.refit or refit(head, removal.weights, precondition)
     first, second = loss_gap_bounds(validation or head.design, head.theta, after.theta - head.theta)
     gap = None if validation is None else paired_gap(validation, head.theta, after.theta)
     known = [*about_the_head(len(head), after.change, head.loss.name), about_validation(validation, head, after)]

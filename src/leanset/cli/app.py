@@ -11,7 +11,7 @@ import typer
 
 from leanset import __version__, load
 from leanset._errors import InputError
-from leanset._progress import Silent
+from leanset.checking import checks_of
 from leanset.cli import show
 from leanset.cli.compare import compare
 from leanset.cli.demo import run_demo
@@ -19,8 +19,6 @@ from leanset.cli.guard import guarded
 from leanset.cli.paper import paper
 from leanset.cli.prune import prune_command
 from leanset.cli.train import train
-from leanset.inputs import examples_of_run
-from leanset.recheck import targets_of_run, verify_run
 
 app = typer.Typer(
     help="Which training examples can go, how many, and what will it cost?",
@@ -45,9 +43,8 @@ def verify(
     ] = None,
 ) -> None:
     """Re-check a saved run with independent code; the exit code is 1 if a check fails."""
-    examples = examples_of_run(run, data, targets_of_run(run), Silent())
     failed = []
-    for check in verify_run(run, examples):
+    for check in checks_of(run, data):
         show.show_check(check)
         if not check.holds:
             failed.append(check.name)

@@ -37,7 +37,7 @@ HeldOutShare = Annotated[
 _NOT_FOR_COMPARISONS = ("checkpoint", "stem", "retrain", "devices", "mean", "std", "out", "overwrite")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CompareSettings(RunOptions, ReadingOptions, NetworkOptions):
     """Options that `leanset compare` shares with other commands."""
 

@@ -5,9 +5,8 @@ import numpy as np
 from leanset import PruneResult, prune
 from leanset._arrays import AnyArray
 from leanset._errors import missing_extra
+from leanset.checking import checks_of
 from leanset.cli import show
-from leanset.data import checked_examples
-from leanset.recheck import verify_run
 
 
 def run_demo(out: Path, *, overwrite: bool) -> None:
@@ -22,7 +21,7 @@ def run_demo(out: Path, *, overwrite: bool) -> None:
     _compare(paper, ours)
     show.show_result(ours, str(out))
     show.OUT.print("\n[bold]Re-checking the saved run with independent code[/bold]")
-    for check in verify_run(out, checked_examples(*train, held_out)):
+    for check in checks_of(out, *train, validation=held_out):
         show.show_check(check)
     show.draw_figures(ours, out)
 

@@ -21,7 +21,7 @@ Subset = Annotated[Path | None, typer.Option(help="Text file with the row number
 _NOT_FOR_TRAINING = ("checkpoint", "runs", "retrain", "mean", "std")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TrainSettings(RunOptions, ReadingOptions, NetworkOptions):
     """Options of `leanset train`."""
 

@@ -3,8 +3,7 @@ from leanset.data.examples import Examples, HasExamples, checked_examples, examp
 from leanset.data.fingerprint import array_digest, fingerprint
 from leanset.data.images import Images, Unreadable
 from leanset.data.npz import read_labels, read_npz
-from leanset.data.reading import OnBad
-from leanset.data.sources import examples_in, kind_of, open_source
+from leanset.data.sources import kind_of, open_source
 from leanset.data.targets import Classes, LabelSets, Numbers, Targets
 
 __all__ = [
@@ -15,13 +14,11 @@ __all__ = [
     "Images",
     "LabelSets",
     "Numbers",
-    "OnBad",
     "Targets",
     "Unreadable",
     "array_digest",
     "checked_examples",
     "examples_from",
-    "examples_in",
     "fingerprint",
     "kind_of",
     "open_source",

@@ -1,10 +1,8 @@
 from dataclasses import dataclass
-from typing import Literal
 
 from leanset._errors import InputError
 from leanset._progress import Advance
 
-OnBad = Literal["stop", "skip"]
 DEFAULT_MEMORY = 4 * 2**30
 HELD_OUT_NAMES = ("validation", "valid", "val", "test")  # the first that exists is used; test sets often have no labels
 
@@ -17,7 +15,7 @@ def _nobody(share: float) -> None:
 class Reading:
     """How a source is read; see `open_source` for the meaning of each field."""
 
-    on_bad: OnBad = "stop"
+    on_bad: str = "stop"
     image_size: int | None = None
     label_column: str | None = None
     image_column: str | None = None

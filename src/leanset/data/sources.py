@@ -12,7 +12,7 @@ from leanset.data.idx import read_idx
 from leanset.data.images import Images
 from leanset.data.npz import read_npz_source
 from leanset.data.parquet import read_parquet
-from leanset.data.reading import DEFAULT_MEMORY, OnBad, Reading
+from leanset.data.reading import DEFAULT_MEMORY, Reading
 from leanset.data.targets import Classes
 from leanset.data.tiny_imagenet import read_tiny_imagenet
 
@@ -39,7 +39,7 @@ _BARE_ENDINGS = {".npz": "npz", ".parquet": "parquet"}
 def open_source(
     spec: str,
     *,
-    on_bad: OnBad = "stop",
+    on_bad: str = "stop",
     image_size: int | None = None,
     label_column: str | None = None,
     image_column: str | None = None,
@@ -105,24 +105,6 @@ def open_source(
         raise InputError(f"{path}: cannot be read: {error}.") from None
     if isinstance(data, Images) and targets != Classes.kind:
         raise InputError(f"{path}: images have one class each, so they need `loss='softmax'`.")
-    return data
-
-
-def examples_in(spec: str, targets: str) -> Examples:
-    """Read a source that must contain features.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "two.npz")
-    ...     np.savez(path, features=[[0.0], [1.0]], labels=[0, 1])
-    ...     len(examples_in(str(path), "classes"))
-    2
-    """
-    data = open_source(spec, targets=targets)
-    if isinstance(data, Images):
-        raise InputError(f"`{spec}`: contains images; a run on images is checked against the features of its network.")
     return data
 
 

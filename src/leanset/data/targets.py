@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import AnyArray, Matrix, Rows, quantile_bins
+from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._errors import InputError
 from leanset.data.labels import coded_labels, codes_among
 
@@ -54,6 +54,15 @@ class Targets(abc.ABC):
     @abc.abstractmethod
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
         """Check held-out targets, which must have the same classes, labels or numbers as these."""
+
+    @property
+    def protected(self) -> Rows:
+        """Rows that must stay so that every output keeps something to learn, beyond one example of each group."""
+        return np.zeros(0, dtype=np.int64)
+
+    def lost(self, kept: Rows) -> str | None:
+        """Say which output the kept rows leave nothing to learn from, if there is one."""
+        return None
 
     @property
     def group_sizes(self) -> Rows:
@@ -119,6 +128,22 @@ class LabelSets(Targets):
         return np.asarray(np.where(self.values.any(axis=1), rarity.argmax(axis=1), len(self.names)))
 
     @property
+    def protected(self) -> Rows:
+        """One example with and one without each label that its groups do not already keep."""
+        sizes, rows = self.group_sizes, []
+        for column, members in enumerate(self.values.T):
+            if not sizes[column]:  # never the rarest label of an example
+                rows.append(int(np.argmax(members > 0)))
+            if not sizes[-1]:  # every example has some label
+                rows.append(int(np.argmax(members == 0)))
+        return np.unique(np.array(rows, dtype=np.int64))
+
+    def lost(self, kept: Rows) -> str | None:
+        """Name a label that all kept examples have, or none."""
+        constant = np.flatnonzero((self.values[kept] == self.values[kept][:1]).all(axis=0))
+        return f"label {self.names[constant[0]]} is the same in all kept examples" if len(constant) else None
+
+    @property
     def group_names(self) -> tuple[str, ...]:
         """The labels, and "none"."""
         return (*self.names, "none")
@@ -173,19 +198,29 @@ class Numbers(Targets):
 
     @cached_property
     def groups(self) -> Rows:
-        """Tenths of the examples by their number; by the sum of the standardised numbers if there are several."""
-        spread = self.values.std(axis=0)
-        size = ((self.values - self.values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).sum(axis=1)
-        return quantile_bins(size, np.zeros(len(self), dtype=np.int64), self._bins)
+        """Tenths of the examples by number; with several numbers, by their first principal component.
+
+        Equal numbers are in one group, whatever the order of the rows.
+        """
+        edges = np.quantile(self._size, np.linspace(0, 1, self._bins + 1)[1:-1])
+        return np.unique(np.searchsorted(edges, self._size, side="right"), return_inverse=True)[1].reshape(-1)
 
     @property
     def _bins(self) -> int:
         return int(min(_BINS, max(1, len(self) // _LEAST_IN_BIN)))
 
     @property
+    def _size(self) -> Vector:
+        spread = self.values.std(axis=0)
+        scaled = (self.values - self.values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        leading = np.linalg.eigh(scaled.T @ scaled)[1][:, -1]
+        return np.asarray(scaled @ (leading * np.sign(leading[np.argmax(np.abs(leading))])))
+
+    @property
     def group_names(self) -> tuple[str, ...]:
         """The part of the examples by number, from low to high."""
-        return tuple(f"part {k + 1} of {self._bins}" for k in range(self._bins))
+        count = int(self.groups.max(initial=0)) + 1
+        return tuple(f"part {k + 1} of {count}" for k in range(count))
 
     @property
     def shown(self) -> AnyArray:

@@ -112,9 +112,8 @@ class Setup:
 
     def _choices(self, method: str) -> dict[str, Any]:
         """Return the options of `prune` that a method of the comparison stands for."""
-        if self.suspects and method == LEANSET:
-            return {"coverage": Coverage(suspects=True)}
-        return _CHOICES.get(method, {"method": method})
+        doubting = {LEANSET: {"coverage": Coverage(suspects=True)}} if self.suspects else {}
+        return (_CHOICES | doubting).get(method, {"method": method})
 
     def _recipe_for(self, model: str, recipe: Recipe) -> Recipe:
         built = build_model(

@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,7 @@ class Curvature:
         return self.loss.outputs, self.rows.shape[1]
 
     @property
-    def counting(self) -> Rows:
+    def rows_that_count(self) -> Rows:
         """Numbers of the rows with non-zero weight."""
         return np.arange(len(self.rows)) if self.weights is None else np.flatnonzero(self.weights)
 
@@ -80,8 +80,16 @@ class Curvature:
         return np.asarray(total)
 
     def sample(self, rows: Rows) -> "Curvature":
-        """Return the Hessian over a copy of some rows, each with weight 1."""
-        return Curvature(some_rows(self.rows, rows), self.predicted[rows], self.loss, self.l2)
+        """Return the Hessian over a copy of some rows with their weights."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Curvature(some_rows(self.rows, rows), self.predicted[rows], self.loss, self.l2, weights)
+
+    def batch(self, size: int, rng: np.random.Generator) -> "Curvature":
+        """Return the Hessian over rows drawn with replacement, each as often as its weight says on average."""
+        rows = self.rows_that_count
+        even = self.weights is None or np.ptp(self.weights[rows]) == 0
+        chances = None if even or self.weights is None else self.weights[rows] / self.weights[rows].sum()
+        return replace(self.sample(rng.choice(rows, size, p=chances)), weights=None)
 
     def kronecker(self) -> "KroneckerFactors":
         """Return the Kronecker-eigenbasis approximation (EK-FAC: George et al. 2018) of the Hessian."""

@@ -95,18 +95,25 @@ class Design:
             return sum_rows(lambda x, r: r.T @ x, self.rows, residual, width=self.width)
         return sum_rows(lambda x, r, w: (r * w[:, None]).T @ x, self.rows, residual, width=self.width, weights=weights)
 
-    def gradient_at(self, predicted: Matrix, weights: Vector | None = None) -> Matrix:
-        """Return the (weighted) sum of the gradients where the predictions are known; no residuals are stored."""
+    def gradient_at(self, predicted: Matrix, weights: Vector | None = None) -> tuple[Matrix, float]:
+        """Return the (weighted) sum of the gradients where the predictions are known, and its scale.
 
-        def part(x: Matrix, p: Matrix, y: AnyArray, w: Vector | None = None) -> Matrix:
+        The scale is Σ w_i ‖r_i‖‖x_i‖: rounding leaves a sum of some 1e-16 times that, even where the true sum is zero.
+        """
+
+        def part(x: Matrix, p: Matrix, y: AnyArray, w: Vector | None = None) -> tuple[Matrix, AnyArray]:
             residual = self.loss.residual(p, y)
-            return (residual if w is None else residual * w[:, None]).T @ x
+            if w is not None:
+                residual *= w[:, None]
+            lengths = np.einsum("ij,ij->i", residual, residual) * np.einsum("ij,ij->i", x, x)
+            return residual.T @ x, np.asarray(np.sqrt(lengths).sum())
 
-        return sum_rows(part, self.rows, predicted, self.targets, width=self.width, weights=weights)
+        gradient, scale = sum_rows(part, self.rows, predicted, self.targets, width=self.width, weights=weights)
+        return gradient, float(scale)
 
     def mean_gradient(self, theta: Matrix) -> Matrix:
         """Return the gradient of the mean loss (no penalty) at a head."""
-        return self.gradient_at(self.predicted(theta)) / len(self)
+        return self.gradient_at(self.predicted(theta))[0] / len(self)
 
     def mean_squared_output(self, change: Matrix) -> float:
         """Return the mean of ‖Δθ x‖² over the rows."""
@@ -116,11 +123,6 @@ class Design:
             return float(np.einsum("ij,ij->", moved, moved))
 
         return sum_rows(energy, self.rows, width=self.width) / len(self)
-
-    def root_mean_square(self) -> float:
-        """Return the root mean square length of a row."""
-        total = sum_rows(lambda x: float(np.einsum("ij,ij->", x, x)), self.rows, width=self.width)
-        return float(np.sqrt(total / len(self)))
 
 
 def design_of(examples: Examples, loss: Loss, *, standardize: bool) -> tuple[Design, Design | None, Scaling]:

@@ -67,15 +67,13 @@ def fit_head(
     """
     if start is None and len(design) > _WARM_START_ROWS:
         counting = np.arange(len(design)) if weights is None else np.flatnonzero(weights)
-        every = design.sample(counting[::8])
-        start = fit_head(every, l2, relative_error=1e-2, max_iterations=max_iterations).theta
+        every, counts = design.sample(counting[::8]), None if weights is None else weights[counting[::8]]
+        start = fit_head(every, l2, weights=counts, relative_error=1e-2, max_iterations=max_iterations).theta
     problem = _Problem(design, l2, weights)
     theta = np.zeros(design.shape) if start is None else start.copy()
     value = problem.objective(theta)
-    # Due to rounding of the chunk sums, the gradient has about this norm even at the exact minimiser.
-    floor = 1e-15 * design.root_mean_square()
     for step in range(max_iterations + 1):
-        predicted, gradient = problem.gradient(theta)
+        predicted, gradient, floor = problem.gradient(theta)
         norm = float(np.linalg.norm(gradient))
         if norm <= max(relative_error * l2 * float(np.linalg.norm(theta)), floor):
             return HeadFit(theta, norm, norm / l2, step)
@@ -100,11 +98,12 @@ class _Problem:
     def objective(self, theta: Matrix) -> float:
         return self.design.mean_loss(theta, self.weights) + 0.5 * self.l2 * float(np.sum(theta**2))
 
-    def gradient(self, theta: Matrix) -> tuple[Matrix, Matrix]:
+    def gradient(self, theta: Matrix) -> tuple[Matrix, Matrix, float]:
+        """Return the predictions, the gradient, and the norm that rounding leaves at the exact minimiser."""
         predicted = self.design.predicted(theta, self.weights)
         total = float(len(self.design) if self.weights is None else self.weights.sum())
-        slope = self.design.gradient_at(predicted, self.weights) / total
-        return predicted, slope + self.l2 * theta
+        gradient, scale = self.design.gradient_at(predicted, self.weights)
+        return predicted, gradient / total + self.l2 * theta, 1e-15 * scale / total
 
 
 def _line_search(
@@ -128,7 +127,7 @@ def _preconditioner(curvature: Curvature) -> Operator:
     outputs, width = curvature.shape
     if outputs * width > _DENSE_PRECONDITIONER:
         return curvature.kronecker().solve
-    counting = curvature.counting
+    counting = curvature.rows_that_count
     stride = max(1, len(counting) // max(4096, 4 * outputs * width))
     sample = curvature if stride == 1 else curvature.sample(counting[::stride])
     try:

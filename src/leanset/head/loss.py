@@ -22,6 +22,7 @@ class Loss(abc.ABC):
     name: ClassVar[str]
     targets: ClassVar[str]  # kind of targets, see `leanset.data.targets`
     coupled: ClassVar[bool]  # whether outputs compete, so W has the part −p pᵀ
+    answers: ClassVar[str | None]  # what can be right or wrong: "examples", "labels", or None
     bound: ClassVar[float]  # largest eigenvalue that W can have anywhere
 
     @abc.abstractmethod
@@ -46,7 +47,7 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
-        """Return the (k,) probability of each row's own target, exp(−loss)."""
+        """Return the (k,) probability of each row's own target; NaN where there is none."""
 
     def curved(self, stack: Matrix, predicted: Matrix) -> Matrix:
         """Return W z for a (k, m, C) stack of outputs."""

@@ -20,6 +20,7 @@ class Sigmoid(Loss):
     name: ClassVar[str] = "sigmoid"
     targets: ClassVar[str] = "labels"
     coupled: ClassVar[bool] = False
+    answers: ClassVar[str | None] = "labels"
     bound: ClassVar[float] = 0.25  # p(1 − p)
 
     def values(self, logits: Matrix, targets: AnyArray) -> Vector:

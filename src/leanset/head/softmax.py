@@ -20,6 +20,7 @@ class Softmax(Loss):
     name: ClassVar[str] = "softmax"
     targets: ClassVar[str] = "classes"
     coupled: ClassVar[bool] = True
+    answers: ClassVar[str | None] = "examples"
     bound: ClassVar[float] = 0.5  # Böhning 1992: diag p − p pᵀ ⪯ ½(I − 11ᵀ/C)
 
     def values(self, logits: Matrix, targets: AnyArray) -> Vector:

@@ -20,6 +20,7 @@ class Squared(Loss):
     name: ClassVar[str] = "squared"
     targets: ClassVar[str] = "numbers"
     coupled: ClassVar[bool] = False
+    answers: ClassVar[str | None] = None
     bound: ClassVar[float] = 1.0
 
     def values(self, logits: Matrix, targets: AnyArray) -> Vector:
@@ -43,5 +44,5 @@ class Squared(Loss):
         return np.full(len(logits), np.nan)
 
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
-        """Return exp(−½‖z − y‖²)."""
-        return np.asarray(np.exp(-self.values(predicted, targets)))
+        """Return NaN: numbers have an error, not a probability."""
+        return np.full(len(predicted), np.nan)

@@ -74,7 +74,8 @@ class LiSSA(Inverse):
         return InverseHessian(self.name, solve)
 
     def _batch(self, curvature: Curvature, rng: np.random.Generator) -> Curvature:
-        return curvature.sample(rng.choice(curvature.counting, self.batch_size))
+        assert self.batch_size is not None  # batches are drawn only if a size is given
+        return curvature.batch(self.batch_size, rng)
 
     def _recursion(
         self, curvature: Curvature, whole: Operator, rhs: Matrix, scale: float, top: float, rng: np.random.Generator

@@ -1,4 +1,6 @@
-from leanset.recheck.checks import Check
-from leanset.recheck.run import targets_of_run, verify, verify_run
+"""The independent re-check of a saved run. It imports the data room and nothing of what it checks."""
 
-__all__ = ["Check", "targets_of_run", "verify", "verify_run"]
+from leanset.recheck.checks import Check
+from leanset.recheck.run import check_run, targets_of_run
+
+__all__ = ["Check", "check_run", "targets_of_run"]

@@ -52,8 +52,10 @@ def check_removal(
     yield Check("counts", counts, f"certificate says {certificate['removed']:,} of {certificate['n']:,}")
     present = examples.targets.group_sizes > 0
     left = np.bincount(examples.targets.groups[kept], minlength=len(present))[present]
-    yield Check("classes", bool((left > 0).all()), f"smallest class keeps {int(left.min()):,} examples")
-    if len(removed) and same and (left > 0).all():
+    lost = examples.targets.lost(kept)
+    fine = bool((left > 0).all()) and lost is None
+    yield Check("classes", fine, lost or f"smallest class or group keeps {int(left.min()):,} examples")
+    if len(removed) and same and fine:
         yield from _check_changes(examples, kept, removed, pinned, certificate, standardize, tolerance)
 
 

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from leanset import runs
 from leanset._arrays import Rows
 from leanset._errors import RunFolderError
-from leanset.data import Examples, HasExamples, examples_from, examples_in
+from leanset.data import Examples
 from leanset.recheck.checks import Check, check_removal
 from leanset.recheck.plain import PLAIN_LOSSES
 
@@ -23,42 +22,6 @@ _NUMBERS = (
 )
 
 
-def verify(
-    path: str | os.PathLike[str],
-    features: str | os.PathLike[str] | ArrayLike | Examples | HasExamples,
-    labels: ArrayLike | None = None,
-    *,
-    validation: tuple[ArrayLike, ArrayLike] | None = None,
-) -> list[Check]:
-    """Re-check a saved run against its data, with code that shares nothing with the search.
-
-    Parameters
-    ----------
-    path : the run folder
-    features, labels, validation : the arrays that the run was made from; or, in place of all three, a network's statistics, or
-        the source of features that it was made from, e.g. "features.npz"
-
-    Returns
-    -------
-    One `Check` per statement, with `name`, `holds` and `detail`.
-
-    Examples
-    --------
-    >>> import tempfile, numpy as np, leanset
-    >>> rng = np.random.default_rng(0)
-    >>> labels = rng.integers(0, 2, 80)
-    >>> features = rng.normal(size=(80, 3)) + labels[:, None]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = leanset.prune(features, labels, count=20, out=folder, frontier=False)
-    ...     all(check.holds for check in leanset.verify(folder, features, labels))
-    True
-    """
-    kind = targets_of_run(path)
-    if isinstance(features, str | os.PathLike):
-        return list(verify_run(path, examples_in(os.fspath(features), kind)))
-    return list(verify_run(path, examples_from(features, labels, validation, kind)))
-
-
 def targets_of_run(path: str | os.PathLike[str]) -> str:
     """Return the kind of targets of a run."""
     loss = runs.RunFolder(path).read_json(runs.SETTINGS, ("loss",))["loss"]
@@ -67,7 +30,7 @@ def targets_of_run(path: str | os.PathLike[str]) -> str:
     return PLAIN_LOSSES[loss].targets
 
 
-def verify_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
+def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
     """Re-check a saved run against its data, independently of the code that made it; yield one check at a time.
 
     Parameters

@@ -42,8 +42,12 @@ def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int, w
     [0.0, 0.5, 1.0]
     """
     total: Any = None
-    for part in in_order(_on_chunks(work, table, columns, weights), row_chunks(len(table), width) or [slice(0, 0)]):
-        total = part if total is None else _added(total, part)
+    chunks = row_chunks(len(table), width) or [slice(0, 0)]
+    for part in in_order(_on_chunks(work, table, columns, weights), chunks):
+        if part is not None:
+            total = _own(part) if total is None else _added(total, part)
+    if total is None and weights is not None:  # no row counts: the work says what a sum of nothing looks like
+        total = work(table._read_rows(chunks[0]), *(column[chunks[0]] for column in columns), weights[chunks[0]])
     return total  # type: ignore[no-any-return]
 
 
@@ -111,6 +115,8 @@ def _on_chunks(
 
     def on_chunk(chunk: slice) -> Any:
         rows = _counting(weights, chunk)
+        if not isinstance(rows, slice) and not len(rows):
+            return None
         return work(table._read_rows(rows), *(column[rows] for column in columns), weights[rows])
 
     return on_chunk
@@ -130,6 +136,13 @@ def _filled(work: Callable[[slice], AnyArray], count: int, width: int) -> AnyArr
             out = np.empty((count, *part.shape[1:]), dtype=part.dtype)
         out[chunk] = part
     return work(slice(0, 0)) if out is None else out
+
+
+def _own(part: Any) -> Any:
+    """Return a first part that can be added to: a view of the table must not become the sum."""
+    if isinstance(part, tuple):
+        return tuple(map(_own, part))
+    return part.copy() if isinstance(part, np.ndarray) and part.base is not None else part
 
 
 def _added(total: Any, part: Any) -> Any:

@@ -12,35 +12,34 @@ from leanset.problem import Constraints, Outcome, Removal
 from leanset.scores import Evidence, Method, Needs
 from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task
-from leanset.solve import AdaptiveAnnealing, Progress, Solver
+from leanset.solve import Progress
 
 
 @dataclass(frozen=True)
 class ByScore(Strategy):
     """Remove the examples that a method of the literature chooses; there is no search, but the effect is measured."""
 
-    chooser: Method
+    scorer: Method
     formulation: ClassVar[str] = "newton"
-    searches: ClassVar[bool] = False
 
     @property
     def method(self) -> str:
         """The method's name."""
-        return self.chooser.name
+        return self.scorer.name
 
     @property
-    def solver(self) -> Solver:
-        """A solver that is never used."""
-        return AdaptiveAnnealing()
+    def chooser(self) -> Method | None:
+        """The method."""
+        return self.scorer
 
     @property
     def needs(self) -> Needs:
         """What the method needs to know about the examples."""
-        return self.chooser.all_needs()
+        return self.scorer.all_needs()
 
     def begin(self, task: Task) -> Search:
         """Return the search for a task."""
-        return ScoreSearch(task, self, self.chooser)
+        return ScoreSearch(task, self, self.scorer)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,12 @@ from leanset.solve import Progress, Solver, solve
 class ExchangeSearch(Search, abc.ABC):
     """A search that improves a set by exchanging rows."""
 
+    @property
+    def solver(self) -> Solver:
+        """The strategy's solver."""
+        assert self.strategy.solver is not None  # strategies that exchange rows have one
+        return self.strategy.solver
+
     @cached_property
     def movable(self) -> Rows:
         """Rows that the solver may exchange; the others stay as in the random start.

@@ -33,7 +33,7 @@ def strategy_named(
     chosen = _method(method, remove)
     if chosen is None:
         own = kind() if coverage is None else Newton(coverage)
-        return own if solver is None else replace(own, solver=solver)
+        return own if solver is None else own.with_solver(solver)
     if kind is not Newton:
         raise InputError(
             f"`method={method!r}` and `formulation={formulation!r}` are two ways to choose examples; give only one."

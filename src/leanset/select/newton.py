@@ -61,6 +61,10 @@ class Newton(Strategy):
         """
         return max(16384, ROWS_PER_COORDINATE * width, n // 16)
 
+    def with_solver(self, solver: Solver) -> Strategy:
+        """Return the strategy with another solver."""
+        return replace(self, solver=solver)
+
     def begin(self, task: Task) -> Search:
         """Return the search for a task."""
         return NewtonSearch(task, self, self.coverage)
@@ -75,7 +79,7 @@ class NewtonSearch(ExchangeSearch):
     def best(self, count: int, share: float, progress: Progress) -> Removal:
         """Measure the starting sets and improve the better one, round by round."""
         rounds = 5 if share > 0.2 else 2
-        later = self.strategy.solver.with_effort(share / (_FIRST_WEIGHT + rounds))
+        later = self.solver.with_effort(share / (_FIRST_WEIGHT + rounds))
         best, cells = self._first(count, later.with_effort(_FIRST_WEIGHT), part_of(progress, 0, rounds + 1))
         reach = 1.0
         for nth in range(1, rounds + 1):

@@ -1,6 +1,6 @@
 """The paper's strategy, exactly as published: ‖WᵀS‖ with uncentred influences and the full Hessian, annealed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -36,6 +36,10 @@ class Published(Strategy):
                 f"`solver={self.solver!r}` cannot solve the paper's problem (a); use `SimulatedAnnealing(...)`, or None."
             )
 
+    def with_solver(self, solver: Solver) -> Strategy:
+        """Return the strategy with another solver."""
+        return replace(self, solver=solver)
+
     def begin(self, task: Task) -> Search:
         """Return the search for a task."""
         return PublishedSearch(task, self)
@@ -47,13 +51,13 @@ class PublishedSearch(ExchangeSearch):
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
         """Solve problem (b) by annealing."""
-        return self.exchanged(self.start(count), self.strategy.solver.with_effort(share), self.task.seed, progress)
+        return self.exchanged(self.start(count), self.solver.with_effort(share), self.task.seed, progress)
 
     def largest(self, bound: float, progress: Progress) -> Removal:
         """Solve problem (a): the largest set whose predicted change is within the bound; not measured, as in the paper."""
         constraints, rows = self.task.constraints, self.movable
         problem = LargestSetProblem(self.influence.vectors(rows), constraints.groups[rows], bound, constraints.capacity)
-        found = self.strategy.solver.largest(problem, self.task.seed, progress)
+        found = self.solver.largest(problem, self.task.seed, progress)
         removed = np.zeros(len(self.task), dtype=bool)
         removed[rows[found.removed]] = True
         return Removal(removed, found.outcome, proposals=found.proposals)

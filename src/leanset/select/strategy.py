@@ -9,7 +9,7 @@ from leanset._arrays import Vector
 from leanset.certify import Finding
 from leanset.influence import InfluenceMap
 from leanset.problem import Outcome, Removal
-from leanset.scores import Needs
+from leanset.scores import Method, Needs
 from leanset.select.budget import Budget
 from leanset.select.task import Task
 from leanset.solve import Progress, Solver
@@ -21,7 +21,6 @@ class Strategy(abc.ABC):
     formulation: ClassVar[str]  # how the linear prediction is computed: "newton", or "paper" as published
     centred: ClassVar[bool] = True  # whether influences are centred, which the penalty on the mean loss requires
     balance: ClassVar[str] = "proportional"  # default class balance
-    searches: ClassVar[bool] = True  # whether it uses a solver
     grows_by_prediction: ClassVar[bool] = False  # whether the largest set within a bound is found without measuring
 
     @property
@@ -30,9 +29,18 @@ class Strategy(abc.ABC):
         return "leanset"
 
     @property
-    @abc.abstractmethod
-    def solver(self) -> Solver:
-        """The solver that searches."""
+    def solver(self) -> Solver | None:
+        """The solver that searches; None if nothing is searched for."""
+        return None
+
+    @property
+    def chooser(self) -> Method | None:
+        """The method of the literature that chooses; None for a search."""
+        return None
+
+    def with_solver(self, solver: Solver) -> "Strategy":
+        """Return the strategy with another solver, for strategies that have one."""
+        raise NotImplementedError(f"{type(self).__name__} has no solver")
 
     @property
     def needs(self) -> Needs:

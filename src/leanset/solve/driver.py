@@ -2,7 +2,7 @@ import abc
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import ClassVar
 
 from leanset._errors import InputError, LeansetError
@@ -27,6 +27,14 @@ class Solver(abc.ABC):
     def with_effort(self, share: float) -> "Solver":
         """Return a solver with about `share` times the effort of this one; itself if its effort is fixed."""
         return self
+
+    def limited(self, **limits: float) -> "Solver":
+        """Return this solver with other limits (`seconds`, `proposals`), if it has such settings."""
+        known: list[str] = [item.name for item in fields(self)] if is_dataclass(self) else []
+        for name, value in limits.items():
+            if name not in known:
+                raise InputError(f"`{name}={value}` does not apply to `solver={self!r}`.")
+        return replace(self, **limits)  # type: ignore[type-var]
 
     @property
     def depends_on_speed(self) -> bool:

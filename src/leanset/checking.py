@@ -1,0 +1,84 @@
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from leanset._errors import InputError
+from leanset._progress import Silent
+from leanset.data import Examples, HasExamples, Images, examples_from
+from leanset.head import HeadStatistics
+from leanset.inputs import STATISTICS, read_source, statistics_in
+from leanset.recheck import Check, check_run, targets_of_run
+from leanset.runs import NETWORK
+from leanset.settings import ReadingOptions
+
+
+def verify(
+    path: str | os.PathLike[str],
+    features: str | os.PathLike[str] | ArrayLike | Examples | HasExamples | None = None,
+    labels: ArrayLike | None = None,
+    *,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+) -> list[Check]:
+    """Re-check a saved run against its data with code that shares nothing with the search.
+
+    Parameters
+    ----------
+    path : the run folder
+    features, labels, validation : the arrays that the run was made from; or, in place of all three, a network's statistics
+        or the source of features, e.g. "features.npz". A run on images needs none: its network's features are in its folder.
+
+    Returns
+    -------
+    One `Check` for each statement, with `name`, `holds` and `detail`.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 2, 80)
+    >>> features = rng.normal(size=(80, 3)) + labels[:, None]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = leanset.prune(features, labels, count=20, out=folder, frontier=False)
+    ...     all(check.holds for check in leanset.verify(folder, features, labels))
+    True
+    """
+    return list(checks_of(path, features, labels, validation=validation))
+
+
+def checks_of(
+    path: str | os.PathLike[str],
+    features: str | os.PathLike[str] | ArrayLike | Examples | HasExamples | None = None,
+    labels: ArrayLike | None = None,
+    *,
+    validation: tuple[ArrayLike, ArrayLike] | None = None,
+) -> Iterator[Check]:
+    """Do what `verify` does, one check at a time."""
+    targets = targets_of_run(path)
+    if features is None:
+        yield from check_run(path, _captured(Path(path)))
+    elif isinstance(features, str | os.PathLike):
+        yield from check_run(path, _read(os.fspath(features), targets, Path(path)))
+    else:
+        yield from check_run(path, examples_from(features, labels, validation, targets))
+
+
+def _captured(run: Path) -> Examples:
+    """Return the features that the network of a run on images left in its folder."""
+    store = run / NETWORK / "head"
+    if not store.is_dir():
+        raise InputError(f"{run}: was not made from images, so give the `data` that it was made from.")
+    return HeadStatistics.load(store).examples()
+
+
+def _read(source: str, targets: str, run: Path) -> Examples:
+    if source.startswith(STATISTICS):
+        return statistics_in(source).examples()
+    data = read_source(source, ReadingOptions(), Silent(), targets)
+    if isinstance(data, Images):
+        raise InputError(
+            f"`data={source}`: a run on images is checked against the features of its network; leave `data` out, or give "
+            f"{STATISTICS}{run / NETWORK / 'head'}."
+        )
+    return data
