@@ -68,7 +68,9 @@ def _captured(run: Path) -> Examples:
     """Return the features that the network of a run on images left in its folder."""
     store = run / NETWORK / "head"
     if not store.is_dir():
-        raise InputError(f"{run}: was not made from images, so give the `data` that it was made from.")
+        raise InputError(
+            f"{run}: was not made from images, so give the data that it was made from (`--data` on the command line)."
+        )
     return HeadStatistics.load(store).examples()
 
 
@@ -78,7 +80,7 @@ def _read(source: str, targets: str, run: Path) -> Examples:
     data = read_source(source, ReadingOptions(), Silent(), targets)
     if isinstance(data, Images):
         raise InputError(
-            f"`data={source}`: a run on images is checked against the features of its network; leave `data` out, or give "
-            f"{STATISTICS}{run / NETWORK / 'head'}."
+            f"{source}: a run on images is checked against the features of its network, which are in its folder; give "
+            f"nothing, or {STATISTICS}{run / NETWORK / 'head'}."
         )
     return data

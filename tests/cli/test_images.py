@@ -54,7 +54,7 @@ def test_from_images_to_a_verified_run_and_a_network_trained_on_what_was_kept(im
     assert "FAILS" not in call("verify", image_run, check=0).stdout
     call("verify", image_run, "--data", f"head:{image_run}/network/head", check=0)
     refused = call("verify", image_run, "--data", f"folder:{image_folder}", check=2)
-    assert "leave --data out" in refused.stderr
+    assert "which are in its folder; give nothing, or head:" in refused.stderr
     kept = ("--subset", image_run / "kept.txt")
     done = call("train", f"folder:{image_folder}", *NETWORK, *kept, "--json", "--out", tmp_path / "lean", check=0)
     answer = json.loads(done.stdout)
@@ -129,9 +129,9 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 1.4, *NETWORK), "must lie in (0, 1)"),
         (("--fraction", 0.4, "--model", "resnet19"), "resnet20"),
         (("--fraction", 0.4, *NETWORK, "--method", "el3n"), "el2n"),
-        (("--fraction", 0.4, *NETWORK, "--preset", "slow"), "published, fast"),
-        (("--fraction", 0.4, *NETWORK, "--lr", -1), "lr=-1.0"),
-        (("--fraction", 0.4, *NETWORK, "--std", "0,1,1", "--mean", "0,0,0"), "must be positive"),
+        (("--fraction", 0.4, *NETWORK, "--preset", "slow"), "must be 'fast' or 'published'"),
+        (("--fraction", 0.4, *NETWORK, "--lr", -1), "--lr -1.0 must be positive"),
+        (("--fraction", 0.4, *NETWORK, "--std", "0,1,1", "--mean", "0,0,0"), "--std (0.0, 1.0, 1.0) must be larger than 0"),
         (("--fraction", 0.4, *NETWORK, "--remove", "low"), "--remove low does not apply to leanset"),
         (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--remove", "middle"), "'low' or 'high'"),
         (("--fraction", 0.4, *NETWORK, "--label-column", "y"), "does not apply to a folder source"),

@@ -13,7 +13,7 @@ from leanset.settings import Settings
 
 Parameters = ParamSpec("Parameters")
 _OTHER_NAMES = {"on_bad": "on_bad_image"}  # arguments of inner functions, and their options
-_OWN_OPTIONS = ("data", "fractions", "scale", "seeds", "workers")  # of commands other than `prune`
+_OWN_OPTIONS = ("fractions", "scale", "seeds", "workers")  # of commands other than `prune`
 _ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 
 
