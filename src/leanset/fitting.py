@@ -1,7 +1,7 @@
 import numpy as np
 
 from leanset._progress import Reporter
-from leanset.head import FittedHead, HeadFit, design_of, fit_head
+from leanset.head import PENALTIES, FittedHead, HeadFit, design_of, fit_head
 from leanset.influence import prepare_inverses
 from leanset.inputs import Inputs
 from leanset.plan import Plan
@@ -17,7 +17,7 @@ def fitted_task(
         design, validation, scaling = design_of(inputs.examples, plan.loss, standardize=plan.standardize)
         start = None if inputs.start is None else scaling.head_from_raw(inputs.start)
         fit = _recalled(folder) or fit_head(design, plan.l2, start=start)
-        head = FittedHead.at(design, fit.theta, plan.l2)
+        head = FittedHead.at(design, fit.theta, plan.l2, PENALTIES[plan.settings.penalty])
         task = Task(
             head=head,
             inverses=prepare_inverses(head, plan.settings.inverse, plan.settings.memory),

@@ -103,7 +103,8 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
         )
     filled = replace(
         settings,
-        l2=float(outline.l2 if settings.l2 is None else settings.l2),
+        l2=_l2(settings, outline),
+        C=None,
         standardize=outline.standardize if settings.standardize is None else bool(settings.standardize),
         class_balance=_balance(settings.class_balance, strategy, outline.targets),
         pinned=_pins(settings.pinned, outline),
@@ -126,6 +127,14 @@ def _described(choice: Any) -> Any:
     return {"name": type(choice).__name__} | {
         item.name: _described(getattr(choice, item.name)) for item in fields(choice)
     }
+
+
+def _l2(settings: Settings, outline: Outline) -> float:
+    if settings.l2 is not None and settings.C is not None:
+        raise InputError(f"`l2={settings.l2}` and `C={settings.C}` are two ways to say one thing; give one of them.")
+    if settings.C is not None:
+        return 1.0 / (settings.C * len(outline))
+    return float(outline.l2 if settings.l2 is None else settings.l2)
 
 
 def _limited(strategy: Strategy, settings: Settings) -> Strategy:

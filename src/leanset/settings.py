@@ -25,7 +25,7 @@ from leanset._rules import (
     positive,
     yes_or_no,
 )
-from leanset.head import LOSSES
+from leanset.head import LOSSES, PENALTIES
 from leanset.influence import INVERSES, Inverse
 from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file
 from leanset.scores import METHODS, Method
@@ -189,6 +189,19 @@ class PruneOptions(Checked):
             rule=positive(": without a penalty, a head on separable data has no minimum"),
         ),
     ] = None
+    C: Annotated[
+        float | None,
+        Option("scikit-learn's C in place of l2: l2 = 1/(C·n) for n examples", _HEAD, rule=positive()),
+    ] = None
+    penalty: Annotated[
+        str,
+        Option(
+            "what stays fixed when you train on less: 'mean' leaves l2 alone (torch's weight decay), 'total' leaves "
+            "n·l2 alone (scikit-learn's C)",
+            _HEAD,
+            rule=one_of(*PENALTIES),
+        ),
+    ] = "mean"
     standardize: Annotated[
         bool | None,
         Option(

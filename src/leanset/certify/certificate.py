@@ -30,6 +30,9 @@ class Certificate:
     method : how the examples were chosen: "leanset", or a method of the literature
     formulation : "newton" or "paper"; how `influence_change` was computed
     loss : "softmax", "sigmoid" or "squared"
+    penalty : what stays fixed when training on less: "mean" (l2) or "total" (n·l2)
+    train_l2 : l2 to train the head with on the kept examples
+    other_penalty_change : ‖Δθ‖ measured by a refit under the other penalty
     refit_error_bound : proven bound on the error of `refit_change`, because fits stop before the exact minimum
     start_head_distance : ‖θ̂ − given head‖ if a head was given, else None
     outcome : how the search ended, with advice
@@ -58,6 +61,9 @@ class Certificate:
     method: str
     formulation: str
     loss: str
+    penalty: str
+    train_l2: float
+    other_penalty_change: float
     refit_error_bound: float
     start_head_distance: float | None
     outcome: str

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 from leanset._arrays import Vector
 from leanset._linalg import Operator
@@ -71,6 +72,9 @@ def issue_certificate(
         method=method,
         formulation=formulation,
         loss=head.loss.name,
+        penalty=head.penalty.name,
+        train_l2=head.l2_on(removal.weights),
+        other_penalty_change=refit(replace(head, penalty=head.penalty.other), removal.weights, precondition).change,
         refit_error_bound=fit.error_bound + after.error_bound,
         start_head_distance=start_distance,
         outcome=removal.outcome.value,

@@ -4,6 +4,7 @@ from leanset.head.fit import HeadFit, fit_head
 from leanset.head.fitted import FittedHead
 from leanset.head.loss import Loss
 from leanset.head.losses import LOSSES
+from leanset.head.penalty import PENALTIES, MeanPenalty, Penalty, TotalPenalty
 from leanset.head.refit import Refit, newton_step, refit
 from leanset.head.sigmoid import Sigmoid
 from leanset.head.softmax import Softmax
@@ -12,6 +13,7 @@ from leanset.head.statistics import HeadStatistics, is_stored, store_in
 
 __all__ = [
     "LOSSES",
+    "PENALTIES",
     "Curvature",
     "Design",
     "FittedHead",
@@ -19,11 +21,14 @@ __all__ = [
     "HeadStatistics",
     "KroneckerFactors",
     "Loss",
+    "MeanPenalty",
+    "Penalty",
     "Refit",
     "Scaling",
     "Sigmoid",
     "Softmax",
     "Squared",
+    "TotalPenalty",
     "design_of",
     "fit_head",
     "is_stored",

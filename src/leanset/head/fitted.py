@@ -6,6 +6,7 @@ from leanset._arrays import Matrix, Rows, Vector
 from leanset.head.curvature import Curvature
 from leanset.head.design import Design
 from leanset.head.loss import Loss
+from leanset.head.penalty import MeanPenalty, Penalty
 from leanset.rows import RowTable, map_some_rows
 
 
@@ -21,12 +22,13 @@ class FittedHead:
     l2: float
     predicted: Matrix
     residual: Matrix
+    penalty: Penalty = MeanPenalty()  # noqa: RUF009  # frozen
 
     @classmethod
-    def at(cls, design: Design, theta: Matrix, l2: float) -> "FittedHead":
+    def at(cls, design: Design, theta: Matrix, l2: float, penalty: Penalty | None = None) -> "FittedHead":
         """Evaluate a head on its rows."""
         predicted = design.predicted(theta)
-        return cls(design, theta, l2, predicted, design.residual(predicted))
+        return cls(design, theta, l2, predicted, design.residual(predicted), penalty or MeanPenalty())
 
     def __len__(self) -> int:
         return len(self.design)
@@ -48,11 +50,20 @@ class FittedHead:
 
     def moved_to(self, theta: Matrix) -> "FittedHead":
         """Return a head with other weights on the same rows."""
-        return FittedHead.at(self.design, theta, self.l2)
+        return FittedHead.at(self.design, theta, self.l2, self.penalty)
 
     def curvature(self, weights: Vector | None = None) -> Curvature:
         """Return the Hessian over all rows, or over weighted ones."""
-        return Curvature(self.rows, self.predicted, self.loss, self.l2, weights)
+        return Curvature(self.rows, self.predicted, self.loss, self.l2_on(weights), weights)
+
+    def l2_on(self, weights: Vector | None) -> float:
+        """Return the l2 of the problem on weighted rows."""
+        return self.l2 if weights is None else self.penalty.l2_on(self.l2, len(self), float(weights.sum()))
+
+    def mean_gradient(self, weights: Vector) -> Matrix:
+        """Return the gradient at this head of the problem on weighted rows, penalty included."""
+        mean = self.gradient_sum(weights, centred=False) / float(weights.sum())
+        return mean + self.l2_on(weights) * self.theta
 
     def gradients(self, rows: Rows) -> Matrix:
         """Return g_i of some rows as a (k, C, D) stack; meant for small samples."""

@@ -26,8 +26,8 @@ class Refit:
 
 def newton_step(head: FittedHead, weights: Vector, precondition: Operator) -> LinearSolution:
     """Return the Newton step from θ̂ towards the minimiser on the kept rows, (1/(n−m)) H_K⁻¹ Σ_removed (g_i + l2·θ̂)."""
-    # At θ̂ the centred gradients of all rows sum to zero, so the sum over removed rows is minus the sum over kept rows.
-    gradient = head.gradient_sum(weights, centred=True) / weights.sum()
+    # At θ̂ the gradient of the problem on all rows is zero, so the sum over the removed is minus the sum over the kept.
+    gradient = head.mean_gradient(weights)
     return conjugate_gradients(
         head.curvature(weights).apply,
         -gradient[None],
@@ -39,5 +39,5 @@ def newton_step(head: FittedHead, weights: Vector, precondition: Operator) -> Li
 
 def refit(head: FittedHead, weights: Vector, precondition: Operator) -> Refit:
     """Refit the head on the kept rows and measure how far it moves."""
-    fit = fit_head(head.design, head.l2, weights=weights, start=head.theta, precondition=precondition)
+    fit = fit_head(head.design, head.l2_on(weights), weights=weights, start=head.theta, precondition=precondition)
     return Refit(fit.theta, float(np.linalg.norm(fit.theta - head.theta)), fit.error_bound)

@@ -71,17 +71,25 @@ def _check_changes(
     loss, outputs, l2 = PLAIN_LOSSES[certificate["loss"]], len(examples.classes), certificate["l2"]
     x = plain_design(examples.features, examples.features, standardize)
     problem = PlainProblem(loss, x, examples.labels, outputs, l2)
-    full, lean = problem.fit(), problem.part(kept).fit()
+    scaled = {"mean": l2, "total": l2 * len(x) / len(kept)}  # by what stays fixed when training on less
+    lean_l2 = scaled.pop(certificate["penalty"])
+    lean_problem = problem.part(kept, lean_l2)
+    full, lean = problem.fit(), lean_problem.fit()
     norm, change = float(np.linalg.norm(full)), float(np.linalg.norm(lean - full))
     yield _close("head norm", certificate["head_norm"], norm, tolerance, slack=0.0)
     # L-BFGS stops a little earlier than leanset's Newton fit; smaller differences would only test its stopping rule.
     yield _close("measured change", certificate["refit_change"], change, tolerance, slack=1e-5 * norm)
-    newton = problem.part(kept).newton_length(full)
+    yield _close("l2 to train with", certificate["train_l2"], lean_l2, 1e-9, slack=0.0)
+    [other_l2] = scaled.values()
+    other = float(np.linalg.norm(problem.part(kept, other_l2).fit() - full))
+    yield _close("other penalty", certificate["other_penalty_change"], other, tolerance, slack=1e-5 * norm)
+    newton = lean_problem.newton_length(full)
     yield _close("Newton step", certificate["newton_change"], newton, tolerance, slack=1e-5 * norm)
     if certificate["inverse_residual"] < 1e-4:
-        linear = _influence(problem, removed, full, certificate["formulation"] == "paper")
+        plain = certificate["formulation"] == "paper" or certificate["penalty"] == "total"
+        linear = _influence(problem, removed, full, centred=not plain)
         yield _close("influence", certificate["influence_change"], linear, tolerance, slack=1e-5 * norm)
-    yield _random_scale(problem, examples, removed, pinned, full, certificate)
+    yield _random_scale(problem, examples, removed, pinned, full, certificate, lean_l2)
     judge = problem
     if examples.validation is not None:
         held_out = plain_design(examples.features, examples.validation.features, standardize)
@@ -95,21 +103,27 @@ def _check_changes(
     yield from _check_gap(judge, full, lean, certificate, tolerance)
 
 
-def _influence(problem: PlainProblem, removed: Rows, full: Matrix, published: bool) -> float:
+def _influence(problem: PlainProblem, removed: Rows, full: Matrix, *, centred: bool) -> float:
     """Return the linear prediction: as published, or centred and divided by the number kept."""
-    total = problem.part(removed).gradient_sum(full) + (0.0 if published else len(removed) * problem.l2) * full
-    divisor = len(problem.x) if published else len(problem.x) - len(removed)
+    total = problem.part(removed).gradient_sum(full) + (len(removed) * problem.l2 if centred else 0.0) * full
+    divisor = len(problem.x) - len(removed) if centred else len(problem.x)
     return float(np.linalg.norm(problem.solved(full, total / divisor)))
 
 
 def _random_scale(
-    problem: PlainProblem, examples: Examples, removed: Rows, pinned: Rows, full: Matrix, certificate: dict[str, Any]
+    problem: PlainProblem,
+    examples: Examples,
+    removed: Rows,
+    pinned: Rows,
+    full: Matrix,
+    certificate: dict[str, Any],
+    lean_l2: float,
 ) -> Check:
     rng, gone = np.random.default_rng(certificate["seed"]), np.zeros(len(examples), dtype=bool)
     groups, free = examples.targets.groups, np.setdiff1d(np.arange(len(examples)), pinned)
     for c, count in enumerate(np.bincount(groups[removed])):
         gone[rng.permutation(free[groups[free] == c])[:count]] = True
-    lean = problem.part(~gone).fit()
+    lean = problem.part(~gone, lean_l2).fit()
     fresh, mean = float(np.linalg.norm(lean - full)), certificate["random_refit_change_mean"]
     # This compares one new draw with a mean of several, so it detects a wrong scale, not a wrong digit.
     return Check(

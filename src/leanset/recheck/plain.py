@@ -126,9 +126,9 @@ class PlainProblem:
     outputs: int
     l2: float
 
-    def part(self, rows: AnyArray) -> "PlainProblem":
-        """Return the problem on some rows."""
-        return PlainProblem(self.loss, self.x[rows], self.y[rows], self.outputs, self.l2)
+    def part(self, rows: AnyArray, l2: float | None = None) -> "PlainProblem":
+        """Return the problem on some rows, with another l2 if one is given."""
+        return PlainProblem(self.loss, self.x[rows], self.y[rows], self.outputs, self.l2 if l2 is None else l2)
 
     def losses(self, theta: Matrix) -> Vector:
         """Return the losses of the rows."""

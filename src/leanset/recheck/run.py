@@ -13,12 +13,15 @@ from leanset.data import Examples
 from leanset.recheck.checks import Check, check_removal
 from leanset.recheck.plain import PLAIN_LOSSES
 
-_TEXTS = ("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "loss", "outcome", "findings")
+_TEXTS = (
+    *("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "loss", "penalty", "outcome"),
+    "findings",
+)
 _NUMBERS = (
     *("n", "removed", "influence_change", "newton_change", "refit_change", "random_refit_change_mean"),
     *("random_refit_change_sd", "head_norm", "l2", "inverse_residual", "validation_loss_gap"),
     *("validation_loss_gap_low", "validation_loss_gap_high", "first_order_bound", "second_order_bound", "seed"),
-    *("refit_error_bound", "start_head_distance"),
+    *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change"),
 )
 
 
@@ -42,16 +45,17 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
     kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
     certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
     settings = folder.read_json(
-        runs.SETTINGS, ("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss")
+        runs.SETTINGS, ("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty")
     )
     numbers = _numbers_are_numbers(certificate)
     yield numbers
     if not numbers.holds:
         return
-    known = certificate["loss"] in PLAIN_LOSSES and certificate["loss"] == settings["loss"]
-    yield Check("loss", known, f"settings {settings['loss']}, certificate {certificate['loss']}")
-    if not known:
-        return
+    for key, known in (("loss", tuple(PLAIN_LOSSES)), ("penalty", ("mean", "total"))):
+        same = certificate[key] in known and certificate[key] == settings[key]
+        yield Check(key, same, f"settings {settings[key]}, certificate {certificate[key]}")
+        if not same:
+            return
     yield _table_agrees(folder.read_table(runs.SELECTION), kept)
     pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
     kept, removed = examples.places_of(kept), examples.places_of(removed)

@@ -25,7 +25,7 @@ def searched(search: Search, count: int, share: float, progress: Progress) -> Re
 
 def measured(search: Search, removal: Removal) -> Removal:
     """Measure the effect of a removal: linear prediction, Newton step, exact refit and loss gap."""
-    task, centred = search.task, search.strategy.centred
+    task, centred = search.task, search.strategy.centred(search.task.head.penalty)
     head, inverses = task.head, task.inverses
     if not removal.count:
         gap = None if task.validation is None else 0.0

@@ -26,8 +26,8 @@ def strategy_named(
 
     Examples
     --------
-    >>> strategy_named("newton", "el2n").method, strategy_named("paper", None).centred
-    ('el2n', False)
+    >>> strategy_named("newton", "el2n").method, strategy_named("paper", None).balance
+    ('el2n', 'none')
     """
     kind = FORMULATIONS[formulation]
     chosen = _method(method, remove)

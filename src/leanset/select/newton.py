@@ -118,7 +118,12 @@ class NewtonSearch(ExchangeSearch):
         self, anchor: Removal, cells: Rows | None, reach: float, solver: Solver, seed: int, progress: Progress
     ) -> Removal:
         task, removed, theta = self.task, anchor.removed, anchor.refitted.theta
-        influence = influence_map(task.head.moved_to(theta), task.inverses.steering, weights=anchor.weights)
+        influence = influence_map(
+            task.head.moved_to(theta),
+            task.inverses.steering,
+            centred=self.strategy.centred(task.head.penalty),
+            weights=anchor.weights,
+        )
         rows = self.movable
         if reach < 1.0:
             rows = rows[self.norms[rows] <= np.quantile(self.norms[rows], reach)]

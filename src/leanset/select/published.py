@@ -7,6 +7,7 @@ import numpy as np
 
 from leanset._errors import InputError
 from leanset.certify import Finding
+from leanset.head import Penalty
 from leanset.problem import LargestSetProblem, Removal
 from leanset.select.budget import Budget
 from leanset.select.exchange import ExchangeSearch
@@ -21,9 +22,12 @@ class Published(Strategy):
 
     solver: Solver = SimulatedAnnealing()  # noqa: RUF009  # frozen
     formulation: ClassVar[str] = "paper"
-    centred: ClassVar[bool] = False
     balance: ClassVar[str] = "none"
     grows_by_prediction: ClassVar[bool] = True
+
+    def centred(self, penalty: Penalty) -> bool:
+        """Return False, as published, whichever penalty the change is measured under."""
+        return False
 
     def check_budget(self, budget: Budget) -> None:
         """Raise for budgets that are not in the paper, and for solvers that cannot solve problem (a)."""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from leanset._arrays import Vector
 from leanset.certify import Finding
+from leanset.head import Penalty
 from leanset.influence import InfluenceMap
 from leanset.problem import Outcome, Removal
 from leanset.scores import Method, Needs
@@ -19,7 +20,6 @@ class Strategy(abc.ABC):
     """How sets are found. An instance contains only options; nothing is computed before `begin`."""
 
     formulation: ClassVar[str]  # how the linear prediction is computed: "newton", or "paper" as published
-    centred: ClassVar[bool] = True  # whether influences are centred, which the penalty on the mean loss requires
     balance: ClassVar[str] = "proportional"  # default class balance
     grows_by_prediction: ClassVar[bool] = False  # whether the largest set within a bound is found without measuring
 
@@ -27,6 +27,10 @@ class Strategy(abc.ABC):
     def method(self) -> str:
         """How the examples are chosen, for the certificate."""
         return "leanset"
+
+    def centred(self, penalty: Penalty) -> bool:
+        """Return whether influences are centred, so that they predict the change under a penalty."""
+        return penalty.centred
 
     @property
     def solver(self) -> Solver | None:
@@ -70,7 +74,7 @@ class Search(abc.ABC):
     @cached_property
     def influence(self) -> InfluenceMap:
         """Influence vectors with the Hessian of all examples."""
-        return self.task.influence(centred=self.strategy.centred)
+        return self.task.influence(centred=self.strategy.centred(self.task.head.penalty))
 
     @cached_property
     def norms(self) -> Vector:
