@@ -90,7 +90,12 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
         raise InputError(f"`loss={settings.loss!r}` needs other targets: these data have {outline.targets.kind}.")
     coverage = _coverage(settings, outline)
     named = strategy_named(
-        settings.formulation, settings.method, remove=settings.remove, coverage=coverage, solver=settings.solver
+        settings.formulation,
+        settings.method,
+        remove=settings.remove,
+        coverage=coverage,
+        solver=settings.solver,
+        weight_bounds=_bounds(settings, budget),
     )
     strategy = _limited(named, settings)
     strategy.check_budget(budget)
@@ -137,6 +142,11 @@ def _l2(settings: Settings, outline: Outline) -> float:
     return float(outline.l2 if settings.l2 is None else settings.l2)
 
 
+def _bounds(settings: Settings, budget: Budget) -> tuple[float, float] | None:
+    low, high = settings.weight_bounds
+    return (float(low), float(high)) if settings.weights or budget.needs_weights else None
+
+
 def _limited(strategy: Strategy, settings: Settings) -> Strategy:
     """Return a strategy whose solver has the requested effort."""
     effort = {name: getattr(settings, name) for name in ("seconds", "proposals")}
@@ -153,7 +163,8 @@ def _coverage(settings: Settings, outline: Outline) -> Coverage | None:
     """Return the coverage; by default, difficulties are covered if training dynamics were recorded."""
     coverage, possible = settings.coverage, covers(settings.formulation, settings.method)
     if isinstance(coverage, str):
-        return Coverage() if coverage == "auto" and possible and outline.dynamics else None
+        wanted = coverage == "auto" and possible and outline.dynamics and not settings.weights
+        return Coverage() if wanted else None
     if not possible:
         raise InputError(f"`coverage={coverage!r}` is part of leanset's own search; other methods do not use it.")
     if not outline.dynamics:

@@ -139,6 +139,7 @@ def _pruned(
             labels=inputs.examples.targets.shown,
             influence_norm=influence_norm,
             label_probability=plan.loss.target_probability(task.head.predicted, design.targets),
+            weight=answer.weights,
             score=np.full(len(rows), np.nan) if search.scores is None else search.scores,
             settings=identity,
         )

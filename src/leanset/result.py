@@ -24,6 +24,7 @@ class PruneResult:
     labels : as people read them: class names, labels with | between, or numbers
     influence_norm : length of each row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
     label_probability : probability of each row's own label under the head fitted on all examples; NaN for numbers
+    weight : (n,) weight of each example: 0 for removed ones, 1 for kept ones unless weights were asked for
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
     """
@@ -36,8 +37,19 @@ class PruneResult:
     labels: AnyArray = field(repr=False)
     influence_norm: Vector = field(repr=False)
     label_probability: Vector = field(repr=False)
+    weight: Vector = field(repr=False)
     score: Vector = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
+
+    @property
+    def weights(self) -> Vector:
+        """The weights of the kept examples, in the order of `kept`; scikit-learn's `sample_weight`."""
+        return self.weight[np.isin(self.rows, self.kept)]
+
+    @property
+    def train_l2(self) -> float:
+        """The l2 to train with where the loss is averaged, Σ w ℓ / Σ w + (l2/2)‖θ‖²."""
+        return self.certificate.train_l2
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run folder: row numbers, selection table, certificate, settings and frontier.
@@ -95,9 +107,14 @@ class PruneResult:
                 "pinned": np.isin(self.rows, self.settings["pinned"]),
                 "influence_norm": self.influence_norm,
                 "label_probability": self.label_probability,
+                "weight": self.weight,
                 "score": self.score,
             },
         )
+        if self.certificate.weighted:
+            kept = np.isin(self.rows, self.kept)
+            lines = zip(self.rows[kept].tolist(), self.labels[kept].tolist(), self.weight[kept].tolist(), strict=True)
+            folder.write_csv(runs.KEPT_CSV, ("row", "label", "weight"), lines)
         folder.write_text(runs.FRONTIER, self.frontier.to_csv())
         folder.write_json(runs.CERTIFICATE, self.certificate.to_dict())
         folder.close()
@@ -134,6 +151,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
         labels=table["label"],
         influence_norm=table["influence_norm"],
         label_probability=table["label_probability"],
+        weight=table["weight"],
         score=table["score"],
         settings=folder.read_json(runs.SETTINGS),
     )

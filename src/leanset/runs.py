@@ -6,6 +6,7 @@ when the final files are complete.
 """
 
 import contextlib
+import csv
 import io
 import json
 import os
@@ -21,7 +22,7 @@ import numpy as np
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import RunFolderError
 
-KEPT, REMOVED = "kept.txt", "removed.txt"
+KEPT, REMOVED, KEPT_CSV = "kept.txt", "removed.txt", "kept.csv"
 SELECTION = "selection.parquet"
 CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
@@ -83,6 +84,12 @@ class Folder:
         if missing:
             raise RunFolderError(f"{self.path / name}: does not contain {in_words(missing)}.")
         return values
+
+    def write_csv(self, name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+        """Write rows as CSV with a header line."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([tuple(columns), *rows])
+        self.write_text(name, text.getvalue())
 
     def write_text(self, name: str, text: str) -> None:
         """Write text."""

@@ -19,6 +19,7 @@ from leanset._rules import (
     a_text,
     an_instance,
     at_least,
+    is_number,
     is_whole,
     numbers,
     one_of,
@@ -52,6 +53,11 @@ def _a_method(value: Any) -> str | None:
 def _a_balance(value: Any) -> str | None:
     fine = value in BALANCES if isinstance(value, str) else is_whole(value) and value >= 1
     return None if fine else f"be {' or '.join(map(repr, BALANCES))}, or a whole number of at least 1"
+
+
+def _weight_bounds(value: Any) -> str | None:
+    pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(is_number, value))
+    return None if pair and 0 < value[0] <= 1 <= value[1] else "be two numbers low, high with 0 < low <= 1 <= high"
 
 
 def _a_coverage(value: Any) -> str | None:
@@ -167,6 +173,10 @@ class PruneOptions(Checked):
         float | None,
         Option("largest measured rise of the validation loss", _BUDGET, rule=positive()),
     ] = None
+    same_model: Annotated[
+        bool,
+        Option("as few examples as reproduce the head, with weights on them", _BUDGET, rule=yes_or_no),
+    ] = False
     validation: Annotated[
         tuple[ArrayLike, ArrayLike] | None,
         Option("held-out (features, labels)", _READING, on_command_line=False, decides=False),
@@ -258,6 +268,25 @@ class PruneOptions(Checked):
             read=rows_in_file("pinned"),
         ),
     ] = None
+    weights: Annotated[
+        bool,
+        Option(
+            "give the kept examples weights that leave the head where it is, exactly where that is possible; use "
+            "them as sample weights when you train",
+            _CHOICE,
+            rule=yes_or_no,
+        ),
+    ] = False
+    weight_bounds: Annotated[
+        tuple[float, float],
+        Option(
+            "least and largest weight of a kept example, e.g. 0.2,5",
+            _CHOICE,
+            rule=_weight_bounds,
+            read=partial(numbers_in, option="weight_bounds"),
+            shown="0.2,5",
+        ),
+    ] = (0.2, 5.0)
     formulation: Annotated[
         str,
         Option("'newton', or 'paper' for problems (a) and (b) as published", _CHOICE, rule=one_of(*FORMULATIONS)),
@@ -315,7 +344,7 @@ class PruneOptions(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if sum(getattr(self, name) is not None for name in BUDGETS) > 1:
+        if sum(getattr(self, name) not in (None, False) for name in BUDGETS) > 1:
             _ = self.budget  # which says what is wrong
 
     @property

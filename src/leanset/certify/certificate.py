@@ -33,6 +33,9 @@ class Certificate:
     penalty : what stays fixed when training on less: "mean" (l2) or "total" (n·l2)
     train_l2 : l2 to train the head with on the kept examples
     other_penalty_change : ‖Δθ‖ measured by a refit under the other penalty
+    weighted : whether the kept examples have weights
+    least_weight, largest_weight : their range; 1 without weights
+    effective_size : (Σw)²/Σw², how many evenly weighted examples the kept ones are worth
     refit_error_bound : proven bound on the error of `refit_change`, because fits stop before the exact minimum
     start_head_distance : ‖θ̂ − given head‖ if a head was given, else None
     outcome : how the search ended, with advice
@@ -64,6 +67,10 @@ class Certificate:
     penalty: str
     train_l2: float
     other_penalty_change: float
+    weighted: bool
+    least_weight: float
+    largest_weight: float
+    effective_size: float
     refit_error_bound: float
     start_head_distance: float | None
     outcome: str

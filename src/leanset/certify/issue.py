@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from leanset._arrays import Vector
 from leanset._linalg import Operator
 from leanset._version import __version__
@@ -42,7 +44,7 @@ def issue_certificate(
     start_distance : ‖θ̂ − given head‖, if one was given
     findings : further findings
     """
-    effect = removal.measured
+    effect, kept = removal.measured, removal.weights[~removal.removed]
     after = removal.refit or refit(head, removal.weights, precondition)
     first, second = loss_gap_bounds(validation or head.design, head.theta, after.theta - head.theta)
     gap = None if validation is None else paired_gap(validation, head.theta, after.theta)
@@ -75,6 +77,10 @@ def issue_certificate(
         penalty=head.penalty.name,
         train_l2=head.l2_on(removal.weights),
         other_penalty_change=refit(replace(head, penalty=head.penalty.other), removal.weights, precondition).change,
+        weighted=removal.row_weights is not None,
+        least_weight=float(kept.min()),
+        largest_weight=float(kept.max()),
+        effective_size=float(kept.sum() ** 2 / np.sum(kept**2)),
         refit_error_bound=fit.error_bound + after.error_bound,
         start_head_distance=start_distance,
         outcome=removal.outcome.value,

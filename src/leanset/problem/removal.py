@@ -42,6 +42,7 @@ class Removal:
     seconds : time spent searching
     refit : the head refitted without these rows, if that was done
     effect : what was predicted and measured, if that was done
+    row_weights : (n,) weights of all rows, where the kept ones do not simply count 1
     """
 
     removed: Mask
@@ -52,6 +53,7 @@ class Removal:
     seconds: float = 0.0
     refit: Refit | None = None
     effect: Effect | None = None
+    row_weights: Vector | None = None
 
     @property
     def count(self) -> int:
@@ -60,13 +62,13 @@ class Removal:
 
     @property
     def gone(self) -> Vector:
-        """1 for each removed row, 0 for each kept one."""
-        return self.removed.astype(np.float64)
+        """How much of each row goes: 1 for a removed row, and what its weight leaves out of 1 for a kept one."""
+        return np.asarray(1.0 - self.weights)
 
     @property
     def weights(self) -> Vector:
-        """Weight of each row: 0 for a removed row, 1 for a kept one."""
-        return (~self.removed).astype(np.float64)
+        """Weight of each row: 0 for a removed row, and 1 for a kept one unless it has a weight of its own."""
+        return (~self.removed).astype(np.float64) if self.row_weights is None else self.row_weights
 
     @property
     def measured(self) -> Effect:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from leanset._arrays import Matrix, Rows
+from leanset._arrays import Matrix, Rows, Vector
 from leanset.data import Examples, fingerprint
 from leanset.recheck.plain import PLAIN_LOSSES, PlainProblem, plain_design
 
@@ -27,6 +27,7 @@ def check_removal(
     *,
     standardize: bool,
     pinned: Rows,
+    weights: Vector | None = None,
     tolerance: float = 0.01,
 ) -> Iterator[Check]:
     """Check a removal and its certificate against the data; yield one check at a time.
@@ -37,6 +38,7 @@ def check_removal(
     kept, removed : row numbers as saved
     certificate : the saved certificate as a dict
     standardize : whether the run scaled its features
+    weights : of the kept rows in their order, if they have any
     pinned : rows that had to stay
     tolerance : relative difference allowed between claimed and re-measured changes
     """
@@ -56,7 +58,7 @@ def check_removal(
     fine = bool((left > 0).all()) and lost is None
     yield Check("classes", fine, lost or f"smallest class or group keeps {int(left.min()):,} examples")
     if len(removed) and same and fine:
-        yield from _check_changes(examples, kept, removed, pinned, certificate, standardize, tolerance)
+        yield from _check_changes(examples, kept, removed, pinned, certificate, standardize, weights, tolerance)
 
 
 def _check_changes(
@@ -66,14 +68,16 @@ def _check_changes(
     pinned: Rows,
     certificate: dict[str, Any],
     standardize: bool,
+    weights: Vector | None,
     tolerance: float,
 ) -> Iterator[Check]:
     loss, outputs, l2 = PLAIN_LOSSES[certificate["loss"]], len(examples.classes), certificate["l2"]
     x = plain_design(examples.features, examples.features, standardize)
     problem = PlainProblem(loss, x, examples.labels, outputs, l2)
-    scaled = {"mean": l2, "total": l2 * len(x) / len(kept)}  # by what stays fixed when training on less
+    worth = len(kept) if weights is None else float(weights.sum())
+    scaled = {"mean": l2, "total": l2 * len(x) / worth}  # by what stays fixed when training on less
     lean_l2 = scaled.pop(certificate["penalty"])
-    lean_problem = problem.part(kept, lean_l2)
+    lean_problem = problem.part(kept, lean_l2, weights)
     full, lean = problem.fit(), lean_problem.fit()
     norm, change = float(np.linalg.norm(full)), float(np.linalg.norm(lean - full))
     yield _close("head norm", certificate["head_norm"], norm, tolerance, slack=0.0)
@@ -81,15 +85,17 @@ def _check_changes(
     yield _close("measured change", certificate["refit_change"], change, tolerance, slack=1e-5 * norm)
     yield _close("l2 to train with", certificate["train_l2"], lean_l2, 1e-9, slack=0.0)
     [other_l2] = scaled.values()
-    other = float(np.linalg.norm(problem.part(kept, other_l2).fit() - full))
+    other = float(np.linalg.norm(problem.part(kept, other_l2, weights).fit() - full))
     yield _close("other penalty", certificate["other_penalty_change"], other, tolerance, slack=1e-5 * norm)
     newton = lean_problem.newton_length(full)
     yield _close("Newton step", certificate["newton_change"], newton, tolerance, slack=1e-5 * norm)
     if certificate["inverse_residual"] < 1e-4:
         plain = certificate["formulation"] == "paper" or certificate["penalty"] == "total"
-        linear = _influence(problem, removed, full, centred=not plain)
+        gone = np.ones(len(x))
+        gone[kept] -= 1.0 if weights is None else weights
+        linear = _influence(problem, gone, full, centred=not plain)
         yield _close("influence", certificate["influence_change"], linear, tolerance, slack=1e-5 * norm)
-    yield _random_scale(problem, examples, removed, pinned, full, certificate, lean_l2)
+    yield _random_scale(problem, examples, removed, pinned, full, certificate)
     judge = problem
     if examples.validation is not None:
         held_out = plain_design(examples.features, examples.validation.features, standardize)
@@ -103,10 +109,12 @@ def _check_changes(
     yield from _check_gap(judge, full, lean, certificate, tolerance)
 
 
-def _influence(problem: PlainProblem, removed: Rows, full: Matrix, *, centred: bool) -> float:
-    """Return the linear prediction: as published, or centred and divided by the number kept."""
-    total = problem.part(removed).gradient_sum(full) + (len(removed) * problem.l2 if centred else 0.0) * full
-    divisor = len(problem.x) - len(removed) if centred else len(problem.x)
+def _influence(problem: PlainProblem, gone: Vector, full: Matrix, *, centred: bool) -> float:
+    """Return the linear prediction for what goes of each row: as published, or centred and divided by what stays."""
+    everything = np.arange(len(gone))
+    total = problem.part(everything, weights=gone).gradient_sum(full)
+    total = total + (float(gone.sum()) * problem.l2 if centred else 0.0) * full
+    divisor = len(gone) - float(gone.sum()) if centred else len(gone)
     return float(np.linalg.norm(problem.solved(full, total / divisor)))
 
 
@@ -117,13 +125,13 @@ def _random_scale(
     pinned: Rows,
     full: Matrix,
     certificate: dict[str, Any],
-    lean_l2: float,
 ) -> Check:
     rng, gone = np.random.default_rng(certificate["seed"]), np.zeros(len(examples), dtype=bool)
     groups, free = examples.targets.groups, np.setdiff1d(np.arange(len(examples)), pinned)
     for c, count in enumerate(np.bincount(groups[removed])):
         gone[rng.permutation(free[groups[free] == c])[:count]] = True
-    lean = problem.part(~gone, lean_l2).fit()
+    rescaled = problem.l2 * len(gone) / int((~gone).sum()) if certificate["penalty"] == "total" else problem.l2
+    lean = problem.part(~gone, rescaled).fit()
     fresh, mean = float(np.linalg.norm(lean - full)), certificate["random_refit_change_mean"]
     # This compares one new draw with a mean of several, so it detects a wrong scale, not a wrong digit.
     return Check(

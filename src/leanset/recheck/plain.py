@@ -125,10 +125,20 @@ class PlainProblem:
     y: AnyArray
     outputs: int
     l2: float
+    weights: Vector | None = None
 
-    def part(self, rows: AnyArray, l2: float | None = None) -> "PlainProblem":
-        """Return the problem on some rows, with another l2 if one is given."""
-        return PlainProblem(self.loss, self.x[rows], self.y[rows], self.outputs, self.l2 if l2 is None else l2)
+    def part(self, rows: AnyArray, l2: float | None = None, weights: Vector | None = None) -> "PlainProblem":
+        """Return the problem on some rows, with another l2 and with weights if they are given."""
+        return PlainProblem(self.loss, self.x[rows], self.y[rows], self.outputs, self.l2 if l2 is None else l2, weights)
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(len(self.x) if self.weights is None else self.weights.sum())
+
+    def mean_loss(self, theta: Matrix) -> float:
+        """Return the (weighted) mean of the losses."""
+        return float(np.average(self.losses(theta), weights=self.weights))
 
     def losses(self, theta: Matrix) -> Vector:
         """Return the losses of the rows."""
@@ -136,15 +146,16 @@ class PlainProblem:
 
     def gradient_sum(self, theta: Matrix) -> Matrix:
         """Return the sum of the gradients of the rows, without the penalty."""
-        return np.asarray(self.loss.errors(self.x @ theta.T, self.y).T @ self.x)
+        errors = self.loss.errors(self.x @ theta.T, self.y)
+        return np.asarray((errors if self.weights is None else errors * self.weights[:, None]).T @ self.x)
 
     def fit(self) -> Matrix:
         """Fit from zero with L-BFGS."""
 
         def objective(flat: Matrix) -> tuple[float, Matrix]:
             theta = unit * flat.reshape(self.outputs, -1)
-            value = self.losses(theta).mean() + 0.5 * self.l2 * np.sum(theta**2)
-            slope = self.gradient_sum(theta) / len(self.x) + self.l2 * theta
+            value = self.mean_loss(theta) + 0.5 * self.l2 * np.sum(theta**2)
+            slope = self.gradient_sum(theta) / self.total + self.l2 * theta
             return float(value / unit**2), slope.ravel() / unit
 
         # The tolerances below are absolute, so the head is measured in the unit of the targets.
@@ -155,7 +166,7 @@ class PlainProblem:
 
     def newton_length(self, theta: Matrix) -> float:
         """Return the length of one Newton step from a head."""
-        gradient = self.gradient_sum(theta) / len(self.x) + self.l2 * theta
+        gradient = self.gradient_sum(theta) / self.total + self.l2 * theta
         return float(np.linalg.norm(self.solved(theta, gradient)))
 
     def solved(self, theta: Matrix, rhs: Matrix) -> Vector:
@@ -168,7 +179,9 @@ class PlainProblem:
 
         def product(flat: Matrix) -> Matrix:
             pushed = self.loss.curved(z, self.x @ flat.reshape(theta.shape).T)
-            return (pushed.T @ self.x / len(self.x)).ravel() + self.l2 * flat
+            if self.weights is not None:
+                pushed = pushed * self.weights[:, None]
+            return (pushed.T @ self.x / self.total).ravel() + self.l2 * flat
 
         return product
 

@@ -21,7 +21,8 @@ _NUMBERS = (
     *("n", "removed", "influence_change", "newton_change", "refit_change", "random_refit_change_mean"),
     *("random_refit_change_sd", "head_norm", "l2", "inverse_residual", "validation_loss_gap"),
     *("validation_loss_gap_low", "validation_loss_gap_high", "first_order_bound", "second_order_bound", "seed"),
-    *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change"),
+    *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change", "weighted"),
+    *("least_weight", "largest_weight", "effective_size"),
 )
 
 
@@ -45,7 +46,8 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
     kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
     certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
     settings = folder.read_json(
-        runs.SETTINGS, ("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty")
+        runs.SETTINGS,
+        ("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty", "weight_bounds"),
     )
     numbers = _numbers_are_numbers(certificate)
     yield numbers
@@ -56,7 +58,10 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         yield Check(key, same, f"settings {settings[key]}, certificate {certificate[key]}")
         if not same:
             return
-    yield _table_agrees(folder.read_table(runs.SELECTION), kept)
+    table = folder.read_table(runs.SELECTION)
+    yield _table_agrees(table, kept)
+    weights = table["weight"][table["kept"]] if certificate["weighted"] else None
+    yield _weights_agree(table, certificate, settings["weight_bounds"])
     pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
     kept, removed = examples.places_of(kept), examples.places_of(removed)
     lost = np.intersect1d(removed, pinned)
@@ -66,7 +71,9 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
     yield Check(
         "l2", settings["l2"] == certificate["l2"], f"settings {settings['l2']}, certificate {certificate['l2']}"
     )
-    yield from check_removal(examples, kept, removed, certificate, standardize=settings["standardize"], pinned=pinned)
+    yield from check_removal(
+        examples, kept, removed, certificate, standardize=settings["standardize"], pinned=pinned, weights=weights
+    )
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
@@ -85,6 +92,16 @@ def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
     return Check(
         "files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'contain different rows'}"
     )
+
+
+def _weights_agree(table: dict[str, Any], certificate: dict[str, Any], bounds: Any) -> Check:
+    """Check the weights of the table against the certificate; sampled examples may have a base weight above 1."""
+    kept, gone = table["weight"][table["kept"]], table["weight"][~table["kept"]]
+    claimed = [certificate[key] for key in ("least_weight", "largest_weight", "effective_size")]
+    seen = [float(kept.min()), float(kept.max()), float(kept.sum() ** 2 / np.sum(kept**2))]
+    fine = np.allclose(claimed, seen, rtol=1e-6) and not gone.any() and seen[0] >= bounds[0] * (1 - 1e-9)
+    plain = certificate["weighted"] or seen[:2] == [1.0, 1.0]
+    return Check("weights", bool(fine and plain), f"kept examples have weights {seen[0]:.4g} to {seen[1]:.4g}")
 
 
 def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Rows) -> Check:
@@ -111,7 +128,8 @@ def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Che
         return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
     if kind == "count":
         return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
-    limit = value * certificate["head_norm"] if kind == "relative_epsilon" else value
+    relative = {"relative_epsilon": value, "same_model": 1e-6}
+    limit = relative[kind] * certificate["head_norm"] if kind in relative else value
     if settings["formulation"] == "paper":
         predicted = certificate["influence_change"]
         return Check(

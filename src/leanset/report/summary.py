@@ -20,6 +20,9 @@ def summary_rows(certificate: Certificate) -> list[tuple[str, str]]:
     ]
     if c.removed == 0:
         return rows
+    if c.weighted:
+        span = f"{c.least_weight:.2f} to {c.largest_weight:.2f}, worth {c.effective_size:,.0f} evenly weighted ones"
+        rows.append(("weights of the kept", span))
     rows += [
         ("head moves by, measured", _relative(c)),
         ("  predicted by a Newton step", f"{c.newton_change:.4g}"),
@@ -30,6 +33,7 @@ def summary_rows(certificate: Certificate) -> list[tuple[str, str]]:
     # Without validation data the bound is about the training loss, so it needs a name of its own.
     name = "  at most, proven" if c.validation_loss_gap is not None else "training loss rises by at most, proven"
     rows.append((name, f"{c.first_order_bound + c.second_order_bound:.4f}"))
+    rows.append(("train the head with", f"l2 = {c.train_l2:.4g} on the averaged loss  ({c.penalty} penalty)"))
     return rows
 
 

@@ -7,6 +7,8 @@ from typing import ClassVar
 from leanset._errors import InputError
 from leanset.problem import Effect
 
+_SAME = 1e-6  # of the head's norm: a change that nobody can see
+
 
 @dataclass(frozen=True)
 class Budget(abc.ABC):
@@ -16,6 +18,7 @@ class Budget(abc.ABC):
     name: ClassVar[str]
     is_size: ClassVar[bool] = False
     needs_validation: ClassVar[bool] = False
+    needs_weights: ClassVar[bool] = False
 
     def to_dict(self) -> dict[str, float]:
         """Return plain values, ready for JSON."""
@@ -99,7 +102,20 @@ class MaxLossGap(Budget):
         return effect.validation_loss_gap
 
 
-BUDGETS: dict[str, type[Budget]] = {kind.name: kind for kind in (Fraction, Count, Epsilon, RelativeEpsilon, MaxLossGap)}
+@dataclass(frozen=True)
+class SameModel(Budget):
+    """Keep as few examples as reproduce the head."""
+
+    name: ClassVar[str] = "same_model"
+    needs_weights: ClassVar[bool] = True
+
+    def limit(self, head_norm: float) -> float:
+        """Return a millionth of the head's norm."""
+        return _SAME * head_norm
+
+
+_KINDS = (Fraction, Count, Epsilon, RelativeEpsilon, MaxLossGap, SameModel)
+BUDGETS: dict[str, type[Budget]] = {kind.name: kind for kind in _KINDS}
 
 
 def the_budget(**given: float | None) -> Budget:
@@ -110,7 +126,7 @@ def the_budget(**given: float | None) -> Budget:
     >>> the_budget(fraction=0.4, count=None)
     Fraction(value=0.4)
     """
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen = {name: value for name, value in given.items() if value is not None and value is not False}
     if len(chosen) != 1:
         names = ", ".join(f"`{name}`" for name in given)
         seen = "none" if not chosen else " and ".join(f"`{name}={value}`" for name, value in chosen.items())

@@ -56,6 +56,7 @@ class MeasuredSizes:
             removed=np.flatnonzero(answer.removed),
             changes=np.array(changes),
             outcome=np.array(answer.outcome.name),
+            **({} if answer.row_weights is None else {"weights": answer.row_weights}),
         )
 
     def recalled(self, name: str) -> Removal | None:
@@ -66,7 +67,7 @@ class MeasuredSizes:
         influence, residual, newton, change, gap = stage["changes"].tolist()
         removed = mask_of(stage["removed"], len(self.search.task))
         effect = Effect(influence, residual, newton, change, None if np.isnan(gap) else gap)
-        return Removal(removed, Outcome[str(stage["outcome"])], effect=effect)
+        return Removal(removed, Outcome[str(stage["outcome"])], effect=effect, row_weights=stage.get("weights"))
 
     def random_changes(self, count: int, draws: int, advance: Advance) -> Vector:
         """Return the measured changes of random removals of a size."""

@@ -31,7 +31,7 @@ def measured(search: Search, removal: Removal) -> Removal:
         gap = None if task.validation is None else 0.0
         return replace(removal, effect=Effect(0.0, 0.0, 0.0, 0.0, gap))
     linear = inverses.influence_of_sum(head, removal.gone, centred=centred)
-    rescaled = len(head) / (~removal.removed).sum() if centred else 1.0  # as published: divided by n, not by n − m
+    rescaled = len(head) / removal.weights.sum() if centred else 1.0  # as published: divided by n, not by n − m
     newton = newton_step(head, removal.weights, inverses.precondition)
     after = removal.refit or refit(head, removal.weights, inverses.precondition)
     gap = None if task.validation is None else paired_gap(task.validation, head.theta, after.theta).mean

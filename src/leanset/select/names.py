@@ -9,6 +9,7 @@ from leanset.select.coverage import Coverage
 from leanset.select.newton import Newton
 from leanset.select.published import Published
 from leanset.select.strategy import Strategy
+from leanset.select.weighted import Weighted
 from leanset.solve import Solver
 
 FORMULATIONS: dict[str, type[Newton] | type[Published]] = {kind.formulation: kind for kind in (Newton, Published)}
@@ -21,6 +22,7 @@ def strategy_named(
     remove: str | None = None,
     coverage: Coverage | None = None,
     solver: Solver | None = None,
+    weight_bounds: tuple[float, float] | None = None,
 ) -> Strategy:
     """Return the strategy for a formulation and a method.
 
@@ -31,6 +33,16 @@ def strategy_named(
     """
     kind = FORMULATIONS[formulation]
     chosen = _method(method, remove)
+    if weight_bounds is not None:
+        beside = {
+            "method": None if chosen is None else chosen.name,
+            "solver": solver,
+            "formulation": None if kind is Newton else formulation,
+        }
+        for name, value in beside.items():
+            if value is not None:
+                raise InputError(f"`weights=True` chooses examples and weights together; leave `{name}={value!r}` out.")
+        return Weighted(*weight_bounds)
     if chosen is None:
         own = kind() if coverage is None else Newton(coverage)
         return own if solver is None else own.with_solver(solver)

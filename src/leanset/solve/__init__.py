@@ -3,6 +3,7 @@ from leanset.solve.driver import Progress, Solver, solve
 from leanset.solve.exhaustive import Exhaustive
 from leanset.solve.largest_set import largest_set
 from leanset.solve.simulated import SimulatedAnnealing
+from leanset.solve.weights import Weights, solve_weights
 
 SOLVERS: dict[str, type[Solver]] = {  # by their names on the command line
     "adaptive": AdaptiveAnnealing,
@@ -17,6 +18,8 @@ __all__ = [
     "Progress",
     "SimulatedAnnealing",
     "Solver",
+    "Weights",
     "largest_set",
     "solve",
+    "solve_weights",
 ]

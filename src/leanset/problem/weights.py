@@ -1,0 +1,106 @@
+"""Weights on the kept rows that leave the head where it is.
+
+The head θ̂ of all rows stays the minimiser on weighted rows exactly when the weighted gradients still balance the penalty:
+Σ w_i g_i = −n·l2·θ̂ under the total penalty, Σ w_i (g_i + l2·θ̂) = 0 under the mean penalty. These are as many linear
+equations as the head has free weights, in as many unknowns as there are kept rows.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from leanset._arrays import Matrix, Vector
+from leanset.head import FittedHead, KroneckerFactors
+from leanset.rows import map_rows, sum_rows
+
+
+@dataclass(frozen=True)
+class WeightProblem:
+    """Find factors within bounds, nearest to 1, that solve the equations or come as near as they can.
+
+    The weight of a row is its base times its factor.
+
+    Parameters
+    ----------
+    head : the head of all rows, at its minimum
+    base : (n,) weights to start from: 0 for removed rows, 1 for kept ones, or more where a row stands for several
+    low, high : bounds of the factors
+    """
+
+    head: FittedHead
+    base: Vector
+    low: float
+    high: float
+
+    @cached_property
+    def kept(self) -> Vector:
+        """1 for each kept row, 0 for each removed one."""
+        return (self.base > 0).astype(np.float64)
+
+    @cached_property
+    def target(self) -> Matrix:
+        """The (C, D) sum that the weighted gradients must have."""
+        head = self.head
+        return np.zeros_like(head.theta) if head.penalty.centred else -len(head) * head.l2 * head.theta
+
+    @cached_property
+    def scale(self) -> float:
+        """‖Σ base_i |v_i|‖, coordinate by coordinate: the scale that errors of the equations are measured by."""
+        head = self.head
+        total = sum_rows(
+            lambda x, r, w: (np.abs(r) * w[:, None]).T @ np.abs(x),
+            head.rows,
+            head.residual,
+            width=head.design.width,
+            weights=self.base,
+        )
+        return float(np.linalg.norm(total + float(self.base.sum()) * np.abs(self._shift)))
+
+    @property
+    def _shift(self) -> Matrix:
+        head = self.head
+        return head.l2 * head.theta if head.penalty.centred else np.zeros_like(head.theta)
+
+    def weights(self, factors: Vector) -> Vector:
+        """Return the weights that factors stand for."""
+        return np.asarray(self.base * factors)
+
+    def missing(self, factors: Vector) -> Matrix:
+        """Return the (C, D) sum of the weighted gradients minus what it must be."""
+        found = self.head.gradient_sum(self.weights(factors), centred=self.head.penalty.centred)
+        return self.head.loss.effective(found - self.target)
+
+    def along(self, direction: Matrix) -> Vector:
+        """Return the (n,) products of a (C, D) direction with base_i v_i; 0 for removed rows."""
+        head = self.head
+        products = map_rows(
+            lambda x, r: np.einsum("ic,ic->i", r, x @ direction.T),
+            head.rows,
+            head.residual,
+            width=head.design.width,
+            weights=self.kept,
+        )
+        return np.asarray(self.base * (products + float(np.sum(self._shift * direction))))
+
+    def normal_matrix(self, free: Vector) -> Matrix:
+        """Return Σ_free base_i² v_i v_iᵀ as a matrix in the coordinates of the loss's basis."""
+        head, basis = self.head, self.head.loss.basis()
+        shift = (basis.T @ self._shift).reshape(-1)
+
+        def gram(x: Matrix, r: Matrix, w: Vector) -> Matrix:
+            vectors = ((r @ basis)[:, :, None] * x[:, None, :]).reshape(len(x), -1) + shift
+            vectors *= w[:, None]
+            return vectors.T @ vectors
+
+        width = basis.shape[1] * head.rows.shape[1]
+        return sum_rows(gram, head.rows, head.residual, width=width, weights=free * self.base)
+
+    def in_basis(self, factors: KroneckerFactors, matrix: Matrix) -> Matrix:
+        """Return a (C, D) sum of gradients in the eigenbasis of a Kronecker approximation, whitened by it."""
+        return factors.turned(matrix) / np.sqrt(factors.eigenvalues)
+
+    def from_basis(self, factors: KroneckerFactors, turned: Matrix) -> Matrix:
+        """Return the (C, D) direction whose products with gradients are those in the whitened eigenbasis."""
+        whitened = turned / np.sqrt(factors.eigenvalues)
+        return factors.output_basis @ whitened @ factors.feature_basis.T

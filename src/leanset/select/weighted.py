@@ -1,0 +1,127 @@
+"""Keep examples with weights: the head stays where it is, exactly where that is possible.
+
+Three sets are tried, in this order until one is exact. The quietest examples go (an example that is fitted carries
+nothing). Examples go at random. Examples stay with a probability that grows with the length of their influence, and
+count the more the less probable that was, so that every sum is right on average (survey sampling). Each gets the weights
+that come nearest to leaving the head in place. The set whose refitted head raises the objective on *all* examples
+least is the answer: where the equations cannot be solved, that is what people care about, not the length of Δθ.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from leanset._arrays import Mask, Vector
+from leanset._progress import part_of
+from leanset._rng import stream
+from leanset.head import refit
+from leanset.problem import Constraints, Outcome, Removal, WeightProblem
+from leanset.select.strategy import Search, Strategy
+from leanset.select.task import Task
+from leanset.solve import Progress, solve_weights
+
+_STARTS = 3
+_LEAST_PROBABLE = 0.2  # as a share of the mean probability to stay; bounds the base weights
+
+
+@dataclass(frozen=True)
+class Weighted(Strategy):
+    """Choose examples to keep, and weights for them within bounds."""
+
+    low: float
+    high: float
+    formulation: ClassVar[str] = "newton"
+
+    def begin(self, task: Task) -> Search:
+        """Start on a task."""
+        return WeightedSearch(task, self, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class WeightedSearch(Search):
+    """The strategy at work on a task."""
+
+    low: float
+    high: float
+
+    def best(self, count: int, share: float, progress: Progress) -> Removal:
+        """Weigh the starts and return the one that does the least harm."""
+        best: tuple[float, Removal] | None = None
+        for nth, base in enumerate(self._starts(count)):
+            found = self._weighed(base)
+            harm = self._harm(found)
+            if best is None or harm < best[0]:
+                best = harm, found
+            part_of(progress, nth, _STARTS)(1.0)
+            if found.outcome is Outcome.same_head:
+                return found
+        assert best is not None
+        return best[1]
+
+    def _starts(self, count: int) -> Iterator[Vector]:
+        constraints, seed = self.task.constraints, self.task.seed
+        free = constraints.free
+        quiet = constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
+        yield (~quiet).astype(np.float64)
+        yield (~constraints.random_removal(count, stream(seed, "start", count))).astype(np.float64)
+        yield sampled(self.norms, constraints, count, stream(seed, "sample", count))
+
+    def _weighed(self, base: Vector) -> Removal:
+        task = self.task
+        weights = solve_weights(WeightProblem(task.head, base, self.low, self.high))
+        after = refit(task.head, weights.values, task.inverses.precondition)
+        outcome = Outcome.same_head if weights.exact else Outcome.nearest_head
+        return Removal(base == 0, outcome, refit=after, row_weights=weights.values)
+
+    def _harm(self, removal: Removal) -> float:
+        head, theta = self.task.head, removal.refitted.theta
+        return head.design.mean_loss(theta) + 0.5 * head.l2 * float(np.sum(theta**2))
+
+
+def sampled(norms: Vector, constraints: Constraints, count: int, rng: np.random.Generator) -> Vector:
+    """Draw the rows to keep with probabilities that grow with the root of their influence; return weights 1/π.
+
+    Each group keeps its share. Pinned rows stay for certain. Rows of a group are drawn systematically in the order of
+    their influence, so that every length is represented.
+    """
+    base = np.zeros(len(norms))
+    quotas = constraints.quotas(count)
+    for group in range(constraints.n_groups):
+        members = np.flatnonzero(constraints.groups == group)
+        pinned = members[constraints.pinned[members]]
+        base[pinned] = 1.0
+        rest = members[~constraints.pinned[members]]
+        keep = len(rest) - int(quotas[group])
+        if keep:
+            probability = _probabilities(np.sqrt(norms[rest]), keep)
+            drawn = _systematic(probability, norms[rest], keep, rng)
+            base[rest[drawn]] = 1.0 / probability[drawn]
+    return base
+
+
+def _probabilities(sizes: Vector, keep: int) -> Vector:
+    """Return probabilities in proportion to sizes that sum to `keep`, none above 1 and none too small."""
+    sizes = np.maximum(sizes, _LEAST_PROBABLE * max(float(sizes.mean()), np.finfo(np.float64).tiny))
+    probability = np.zeros(len(sizes))
+    certain: Mask = np.zeros(len(sizes), dtype=bool)
+    while True:
+        left = keep - int(certain.sum())
+        probability = np.where(certain, 1.0, left * sizes / max(float(sizes[~certain].sum()), 1e-300))
+        over = ~certain & (probability >= 1.0)
+        if not over.any():
+            return np.minimum(probability, 1.0)
+        certain |= over
+
+
+def _systematic(probability: Vector, order_by: Vector, keep: int, rng: np.random.Generator) -> Mask:
+    order = np.argsort(order_by, kind="stable")
+    steps = np.cumsum(probability[order])
+    marks = (rng.random() + np.arange(keep)) * (steps[-1] / keep)
+    chosen = np.zeros(len(probability), dtype=bool)
+    chosen[order[np.minimum(np.searchsorted(steps, marks), len(order) - 1)]] = True
+    short = keep - int(chosen.sum())  # rounding at the ends
+    if short > 0:
+        chosen[np.flatnonzero(~chosen)[:short]] = True
+    return chosen

@@ -1,0 +1,172 @@
+"""Weights of the kept rows: within bounds, nearest to even, such that the head stays where it is.
+
+Small heads: Newton's method on the dual. The factors are s_i = clip(1 + ⟨λ, v_i⟩, low, high) for some λ with one number for
+each equation. The dual function is convex and quadratic while no factor reaches or leaves a bound, so a few steps
+solve it. Where no factors solve the equations, λ would grow without end. So they are softened by ρ·H, with H the Hessian
+of the head: what they miss is then least in the metric of the loss. ρ falls until the equations hold or stop improving.
+
+Large heads: there are more equations than kept rows, so none can be solved. What they miss is made least in the metric
+of the loss (H in its Kronecker approximation) by accelerated projected gradients, which need only products with the rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from leanset._arrays import Matrix, Vector
+from leanset.problem import WeightProblem
+
+_EXPLICIT_UP_TO = 3000  # free coordinates of the head for which the normal matrix is formed
+_SOFTNESS = 1e-2  # factor by which ρ falls from one stage to the next
+_STAGES = 9
+_EXACT = 1e-12  # relative error of the equations at which they count as solved
+_GAIN = 0.02  # a stage that gains less ends the search
+_NEWTON_STEPS = 30
+_GRADIENT_STEPS = 200
+_EVENNESS = 1e-4  # weight of ½‖s − 1‖² beside the misfit, relative to the largest curvature
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights of all rows, and how far they are from solving the equations.
+
+    Attributes
+    ----------
+    values : (n,) 0 for removed rows
+    error : size of what the equations miss, relative to the sizes of what is added up
+    exact : whether they are solved to rounding
+    """
+
+    values: Vector
+    error: float
+    exact: bool
+
+
+def solve_weights(problem: WeightProblem) -> Weights:
+    """Find the weights of the kept rows."""
+    head = problem.head
+    free = head.loss.basis().shape[1] * head.rows.shape[1]
+    return _by_newton(problem) if free <= _EXPLICIT_UP_TO else _by_gradients(problem)
+
+
+def _judged(problem: WeightProblem, factors: Vector) -> Weights:
+    error = float(np.linalg.norm(problem.missing(factors))) / max(problem.scale, np.finfo(np.float64).tiny)
+    return Weights(problem.weights(factors), error, error <= _EXACT)
+
+
+def _by_newton(problem: WeightProblem) -> Weights:
+    dual = _Dual(problem)
+    direction, softness = np.zeros_like(problem.head.theta), dual.first_softness()
+    best = _judged(problem, problem.kept)
+    for _ in range(_STAGES):
+        direction = dual.minimised(direction, softness)
+        found = _judged(problem, dual.factors(direction))
+        gained = found.error < (1 - _GAIN) * best.error
+        best = min(best, found, key=lambda each: each.error)
+        if best.exact or not gained:
+            break
+        softness *= _SOFTNESS
+    return best
+
+
+class _Dual:
+    """The dual function of a weight problem, softened, and its Newton steps."""
+
+    def __init__(self, problem: WeightProblem) -> None:
+        self.problem, self.basis = problem, problem.head.loss.basis()
+        outputs, width = problem.head.design.shape
+        whole = problem.head.curvature().hessian().reshape(outputs, width, outputs, width)
+        reduced = np.einsum("ca,cdef,eb->adbf", self.basis, whole, self.basis, optimize=True)
+        self.hessian = reduced.reshape(self.basis.shape[1] * width, -1)
+
+    def first_softness(self) -> float:
+        """Return the ρ at which both parts of the system have one size."""
+        normal = np.trace(self.problem.normal_matrix(self.problem.kept))
+        return float(normal / np.trace(self.hessian)) or 1.0
+
+    def factors(self, direction: Matrix) -> Vector:
+        """Return the factors that a direction stands for."""
+        problem = self.problem
+        return np.asarray(problem.kept * np.clip(1.0 + problem.along(direction), problem.low, problem.high))
+
+    def minimised(self, direction: Matrix, softness: float) -> Matrix:
+        """Return the minimum of the function, from a start."""
+        value, slope = self._at(direction, softness)
+        for _ in range(_NEWTON_STEPS):
+            if np.linalg.norm(slope) <= 1e-15 * self.problem.scale:
+                break
+            step = self._step(direction, slope, softness)
+            moved = self._searched(direction, step, value, float(np.sum(slope * step)), softness)
+            if moved is None:
+                break  # what is left is rounding of the function
+            direction, value, slope = moved
+        return direction
+
+    def _at(self, direction: Matrix, softness: float) -> tuple[float, Matrix]:
+        problem, along = self.problem, self.problem.along(direction)
+        factors = problem.kept * np.clip(1.0 + along, problem.low, problem.high)
+        soft = softness * self._lifted(self.hessian @ self._reduced(direction))
+        value = float(np.sum(factors * along - 0.5 * problem.kept * (factors - 1.0) ** 2))
+        value += float(np.sum(direction * (0.5 * soft - problem.target)))
+        return value, problem.missing(factors) + soft
+
+    def _step(self, direction: Matrix, slope: Matrix, softness: float) -> Matrix:
+        problem, along = self.problem, 1.0 + self.problem.along(direction)
+        free = problem.kept * ((along > problem.low) & (along < problem.high))
+        matrix = problem.normal_matrix(free) + softness * self.hessian
+        return -self._lifted(cho_solve(cho_factor(matrix, lower=True), self._reduced(slope)))
+
+    def _searched(
+        self, direction: Matrix, step: Matrix, value: float, descent: float, softness: float
+    ) -> tuple[Matrix, float, Matrix] | None:
+        length = 1.0
+        while length > 1e-6:
+            moved = direction + length * step
+            reached, slope = self._at(moved, softness)
+            if reached <= value + 1e-4 * length * descent or abs(descent) <= 1e-14 * max(1.0, abs(value)):
+                return moved, reached, slope
+            length /= 2
+        return None
+
+    def _reduced(self, matrix: Matrix) -> Vector:
+        return np.asarray((self.basis.T @ matrix).reshape(-1))
+
+    def _lifted(self, vector: Vector) -> Matrix:
+        return np.asarray(self.basis @ vector.reshape(self.basis.shape[1], -1))
+
+
+def _by_gradients(problem: WeightProblem) -> Weights:
+    kronecker = problem.head.curvature().kronecker()
+
+    def misfit(factors: Vector) -> Matrix:
+        return problem.in_basis(kronecker, problem.missing(factors))
+
+    def pulled(turned: Matrix) -> Vector:
+        return problem.along(problem.from_basis(kronecker, turned))
+
+    zero = misfit(np.zeros_like(problem.base))
+    top = _largest_eigenvalue(lambda s: pulled(misfit(s) - zero), problem.kept)
+    evenness = _EVENNESS * top
+    factors, ahead, momentum = problem.kept, problem.kept, 1.0
+    for _ in range(_GRADIENT_STEPS):
+        slope = pulled(misfit(ahead)) + evenness * (ahead - problem.kept)
+        moved = problem.kept * np.clip(ahead - slope / (1.05 * top + evenness), problem.low, problem.high)
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum**2))
+        if np.sum((ahead - moved) * (moved - factors)) > 0:  # momentum points uphill: start it anew
+            following, ahead = 1.0, moved
+        else:
+            ahead = moved + (momentum - 1.0) / following * (moved - factors)
+        factors, momentum = moved, following
+    return _judged(problem, factors)
+
+
+def _largest_eigenvalue(apply: Callable[[Vector], Vector], like: Vector, steps: int = 15) -> float:
+    vector, value = like * np.random.default_rng(0).normal(size=len(like)), 0.0
+    for _ in range(steps):
+        vector = vector / np.linalg.norm(vector)
+        pushed = apply(vector)
+        value = max(value, float(vector @ pushed))
+        vector = pushed
+    return value
