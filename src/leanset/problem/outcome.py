@@ -11,6 +11,8 @@ class Outcome(Enum):
         "Still improving when the search ended: give the solver more proposals or seconds for a better set."
     )
     same_head = "The weights reproduce the head: training on the kept examples with them gives the same head."
-    nearest_head = "No weights within their bounds reproduce the head; these come nearest. Keep more examples, or widen the bounds."
+    nearest_head = (
+        "No weights within their bounds reproduce the head; these come nearest. Keep more, or widen the bounds."
+    )
     scored = "Chosen by a method of the literature: there was no search, but the effect was measured."
     nothing_fits = "No removal was found that satisfies the constraints and the budget. Raise the budget."
