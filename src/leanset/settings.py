@@ -280,7 +280,8 @@ class PruneOptions(Checked):
     weight_bounds: Annotated[
         tuple[float, float],
         Option(
-            "least and largest weight of a kept example, e.g. 0.2,5",
+            "least and largest factor on the weight of a kept example, e.g. 0.2,5; the factor is on 1, or on the number "
+            "of examples it stands for where the kept ones were sampled",
             _CHOICE,
             rule=_weight_bounds,
             read=partial(numbers_in, option="weight_bounds"),
