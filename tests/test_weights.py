@@ -14,6 +14,7 @@ from leanset import InputError
 from leanset.cli.app import app
 from leanset.head import LOSSES, PENALTIES, Design, FittedHead, fit_head
 from leanset.problem import Constraints, Outcome, WeightProblem
+from leanset.report import summary_rows
 from leanset.rows import MemoryRows
 from leanset.select.weighted import sampled
 from leanset.solve import solve_weights
@@ -238,3 +239,19 @@ def test_the_command_line_writes_weights(toy_npz, tmp_path):
 def test_weights_that_make_no_sense_are_named(toy, options, message):
     with pytest.raises(InputError, match=message):
         leanset.prune(*toy[:2], fraction=0.4, **options)
+
+
+def test_a_head_that_does_not_move_is_said_so_and_passes_the_re_check(tmp_path):
+    """The re-check resolves a change to 1e-5 of the norm only; a change of 0 must not fail for that."""
+    rng = np.random.default_rng(4)
+    labels = rng.integers(0, 5, 3200)
+    features = rng.normal(size=(3200, 20)) + 0.7 * rng.normal(size=(5, 20))[labels]
+    validation = features[3000:], labels[3000:]
+    options = {"fraction": 0.7, "weights": True, "penalty": "total", "l2": 1e-4, "frontier": False}
+    result = leanset.prune(features[:3000], labels[:3000], validation=validation, out=tmp_path / "run", **options)
+    assert result.certificate.outcome == Outcome.same_head.value
+    checks = leanset.verify(tmp_path / "run", features[:3000], labels[:3000], validation=validation)
+    assert [check.name for check in checks if not check.holds] == []
+    shown = dict(summary_rows(result.certificate))
+    assert "the same head" in shown["head moves by, measured"]
+    assert "inf" not in shown["  against random"]

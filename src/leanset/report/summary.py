@@ -38,11 +38,15 @@ def summary_rows(certificate: Certificate) -> list[tuple[str, str]]:
 
 
 def _relative(c: Certificate) -> str:
+    if c.refit_change <= c.refit_error_bound:
+        return f"less than {c.refit_error_bound:.1g}: the same head, as far as a fit can tell"
     share = f"  ({100 * c.refit_change / c.head_norm:.2f} % of its norm)" if c.head_norm else ""
     return f"{c.refit_change:.4g}{share}"
 
 
 def _against_random(c: Certificate) -> str:
+    if c.refit_change <= c.refit_error_bound:
+        return "the head stays where it is"
     if c.refit_change <= c.random_refit_change_mean:
         return f"{c.below_random:.1f} times smaller"
     return f"{1 / c.below_random:.1f} times LARGER: a random set would be better"
