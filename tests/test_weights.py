@@ -21,6 +21,7 @@ from leanset.solve import solve_weights
 from leanset.solve import weights as weights_module
 from tests import plain
 from tests.head.test_losses import targets_of
+from tests.select.test_by_score import recorded
 from tests.test_losses import problem
 
 L2 = 1e-2
@@ -255,3 +256,11 @@ def test_a_head_that_does_not_move_is_said_so_and_passes_the_re_check(tmp_path):
     shown = dict(summary_rows(result.certificate))
     assert "the same head" in shown["head moves by, measured"]
     assert "inf" not in shown["  against random"]
+
+
+def test_coverage_has_no_part_in_weights(toy):
+    for options in ({"fraction": 0.4, "weights": True}, {"same_model": True}):
+        result = leanset.prune(recorded(toy), **options, penalty="total", frontier=False)
+        assert result.settings["coverage"] is None
+        with pytest.raises(InputError, match=r"leave `coverage=Coverage\("):
+            leanset.prune(recorded(toy), **options, coverage=leanset.Coverage())

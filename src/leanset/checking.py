@@ -13,10 +13,12 @@ from leanset.recheck import Check, check_run, targets_of_run
 from leanset.runs import NETWORK
 from leanset.settings import ReadingOptions
 
+Data = str | os.PathLike[str] | ArrayLike | Examples | HasExamples
+
 
 def verify(
     path: str | os.PathLike[str],
-    features: str | os.PathLike[str] | ArrayLike | Examples | HasExamples | None = None,
+    features: Data | None = None,
     labels: ArrayLike | None = None,
     *,
     validation: tuple[ArrayLike, ArrayLike] | None = None,
@@ -49,7 +51,7 @@ def verify(
 
 def checks_of(
     path: str | os.PathLike[str],
-    features: str | os.PathLike[str] | ArrayLike | Examples | HasExamples | None = None,
+    features: Data | None = None,
     labels: ArrayLike | None = None,
     *,
     validation: tuple[ArrayLike, ArrayLike] | None = None,

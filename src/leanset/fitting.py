@@ -16,7 +16,8 @@ def fitted_task(
     with reporter.stage("Fitting the head"):
         design, validation, scaling = design_of(inputs.examples, plan.loss, standardize=plan.standardize)
         start = None if inputs.start is None else scaling.head_from_raw(inputs.start)
-        fit = _recalled(folder) or fit_head(design, plan.l2, start=start)
+        known = _recalled(folder)
+        fit = known or fit_head(design, plan.l2, start=start)
         head = FittedHead.at(design, fit.theta, plan.l2, PENALTIES[plan.settings.penalty])
         task = Task(
             head=head,
@@ -28,7 +29,7 @@ def fitted_task(
             seed=int(plan.settings.seed),
             memory=int(plan.settings.memory),
         )
-    if folder is not None:
+    if folder is not None and known is None:
         folder.save_stage("head", **{name: np.asarray(value) for name, value in vars(fit).items()})
     return task, fit, None if start is None else float(np.linalg.norm(fit.theta - start))
 

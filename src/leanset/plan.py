@@ -163,7 +163,7 @@ def _coverage(settings: Settings, outline: Outline) -> Coverage | None:
     """Return the coverage; by default, difficulties are covered if training dynamics were recorded."""
     coverage, possible = settings.coverage, covers(settings.formulation, settings.method)
     if isinstance(coverage, str):
-        wanted = coverage == "auto" and possible and outline.dynamics and not settings.weights
+        wanted = coverage == "auto" and possible and outline.dynamics and _bounds(settings, settings.budget) is None
         return Coverage() if wanted else None
     if not possible:
         raise InputError(f"`coverage={coverage!r}` is part of leanset's own search; other methods do not use it.")

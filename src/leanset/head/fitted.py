@@ -1,9 +1,10 @@
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from leanset._arrays import Matrix, Rows, Vector
-from leanset.head.curvature import Curvature
+from leanset.head.curvature import Curvature, KroneckerFactors
 from leanset.head.design import Design
 from leanset.head.loss import Loss
 from leanset.head.penalty import MeanPenalty, Penalty
@@ -55,6 +56,20 @@ class FittedHead:
     def curvature(self, weights: Vector | None = None) -> Curvature:
         """Return the Hessian over all rows, or over weighted ones."""
         return Curvature(self.rows, self.predicted, self.loss, self.l2_on(weights), weights)
+
+    @cached_property
+    def kronecker(self) -> KroneckerFactors:
+        """The Kronecker approximation of the Hessian over all rows."""
+        return self.curvature().kronecker()
+
+    @cached_property
+    def reduced_hessian(self) -> Matrix:
+        """The Hessian over all rows in the coordinates of the loss's basis."""
+        outputs, width = self.design.shape
+        basis = self.loss.basis()
+        whole = self.curvature().hessian().reshape(outputs, width, outputs, width)
+        reduced = np.einsum("ca,cdef,eb->adbf", basis, whole, basis, optimize=True)
+        return np.asarray(reduced.reshape(basis.shape[1] * width, -1))
 
     def l2_on(self, weights: Vector | None) -> float:
         """Return the l2 of the problem on weighted rows."""

@@ -68,6 +68,6 @@ def preconditioner(head: FittedHead, memory: int) -> Operator:
     """Return an (approximate) inverse of the full Hessian, a preconditioner for the Hessian of any kept rows."""
     chosen = choose_inverse(head.design.shape, memory)
     if not chosen.direct:
-        return head.curvature().kronecker().solve
+        return head.kronecker.solve
     prepared = chosen.prepare(head.curvature())
     return lambda stack: prepared.solve(stack).solution

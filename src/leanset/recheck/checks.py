@@ -75,38 +75,43 @@ def _check_changes(
     x = plain_design(examples.features, examples.features, standardize)
     problem = PlainProblem(loss, x, examples.labels, outputs, l2)
     worth = len(kept) if weights is None else float(weights.sum())
-    scaled = {"mean": l2, "total": l2 * len(x) / worth}  # by what stays fixed when training on less
-    lean_l2 = scaled.pop(certificate["penalty"])
+    lean_l2, other_l2 = _kept_l2(certificate["penalty"], l2, len(x), worth)
     lean_problem = problem.part(kept, lean_l2, weights)
     full, lean = problem.fit(), lean_problem.fit()
     norm, change = float(np.linalg.norm(full)), float(np.linalg.norm(lean - full))
-    yield _close("head norm", certificate["head_norm"], norm, tolerance, slack=0.0)
     # L-BFGS stops a little earlier than leanset's Newton fit; smaller differences would only test its stopping rule.
-    yield _close("measured change", certificate["refit_change"], change, tolerance, slack=1e-5 * norm)
+    resolution = 1e-5 * norm
+    yield _close("head norm", certificate["head_norm"], norm, tolerance, slack=0.0)
+    yield _close("measured change", certificate["refit_change"], change, tolerance, slack=resolution)
     yield _close("l2 to train with", certificate["train_l2"], lean_l2, 1e-9, slack=0.0)
-    [other_l2] = scaled.values()
     other = float(np.linalg.norm(problem.part(kept, other_l2, weights).fit() - full))
-    yield _close("other penalty", certificate["other_penalty_change"], other, tolerance, slack=1e-5 * norm)
+    yield _close("other penalty", certificate["other_penalty_change"], other, tolerance, slack=resolution)
     newton = lean_problem.newton_length(full)
-    yield _close("Newton step", certificate["newton_change"], newton, tolerance, slack=1e-5 * norm)
+    yield _close("Newton step", certificate["newton_change"], newton, tolerance, slack=resolution)
     if certificate["inverse_residual"] < 1e-4:
         plain = certificate["formulation"] == "paper" or certificate["penalty"] == "total"
         gone = np.ones(len(x))
         gone[kept] -= 1.0 if weights is None else weights
         linear = _influence(problem, gone, full, centred=not plain)
-        yield _close("influence", certificate["influence_change"], linear, tolerance, slack=1e-5 * norm)
+        yield _close("influence", certificate["influence_change"], linear, tolerance, slack=resolution)
     yield _random_scale(problem, examples, removed, pinned, full, certificate)
     judge = problem
     if examples.validation is not None:
         held_out = plain_design(examples.features, examples.validation.features, standardize)
         judge = PlainProblem(loss, held_out, examples.validation.labels, outputs, l2)
-    yield from _check_bounds(judge, full, lean - full, certificate, tolerance, resolution=1e-5 * norm)
+    yield from _check_bounds(judge, full, lean - full, certificate, tolerance, resolution)
     if examples.validation is None or certificate["validation_loss_gap"] is None:
         absent = examples.validation is None and certificate["validation_loss_gap"] is None
         detail = "no validation data, none claimed" if absent else "claimed without validation data, or missing"
         yield Check("loss gap", absent, detail)
         return
-    yield from _check_gap(judge, full, lean, certificate, tolerance, resolution=1e-5 * norm)
+    yield from _check_gap(judge, full, lean, certificate, tolerance, resolution)
+
+
+def _kept_l2(penalty: str, l2: float, n: int, worth: float) -> tuple[float, float]:
+    """Return the l2 on rows worth so much out of n, by what stays fixed when training on less; then the other one."""
+    scaled = {"mean": l2, "total": l2 * n / worth}
+    return scaled.pop(penalty), *scaled.values()  # type: ignore[return-value]
 
 
 def _influence(problem: PlainProblem, gone: Vector, full: Matrix, *, centred: bool) -> float:
@@ -130,8 +135,8 @@ def _random_scale(
     groups, free = examples.targets.groups, np.setdiff1d(np.arange(len(examples)), pinned)
     for c, count in enumerate(np.bincount(groups[removed])):
         gone[rng.permutation(free[groups[free] == c])[:count]] = True
-    rescaled = problem.l2 * len(gone) / int((~gone).sum()) if certificate["penalty"] == "total" else problem.l2
-    lean = problem.part(~gone, rescaled).fit()
+    lean_l2, _ = _kept_l2(certificate["penalty"], problem.l2, len(gone), int((~gone).sum()))
+    lean = problem.part(~gone, lean_l2).fit()
     fresh, mean = float(np.linalg.norm(lean - full)), certificate["random_refit_change_mean"]
     # This compares one new draw with a mean of several, so it detects a wrong scale, not a wrong digit.
     return Check(
@@ -157,7 +162,7 @@ def _check_gap(
         width = certificate["validation_loss_gap_high"] - certificate["validation_loss_gap_low"]
         yield _close("interval of the gap", width / 2, half, tolerance, slack=1e-5 * scale)
     bound = certificate["first_order_bound"] + certificate["second_order_bound"]
-    slack = 1e-9 * scale + resolution * float(np.linalg.norm(judge.gradient_sum(full) / len(judge.x)))
+    slack = 1e-9 * scale + judge.slope(full) * resolution
     yield Check("gap within bound", gap <= bound * (1 + tolerance) + slack, f"gap {gap:+.6f} ≤ bound {bound:.6f}")
 
 
@@ -169,10 +174,10 @@ def _check_bounds(
     tolerance: float,
     resolution: float,
 ) -> Iterator[Check]:
-    slope = np.linalg.norm(judge.gradient_sum(full) / len(judge.x))
-    first = float(slope * np.linalg.norm(change))
+    slope = judge.slope(full)
+    first = slope * float(np.linalg.norm(change))
     second = judge.loss.bound_energy(judge.x @ change.T)
-    slack = 1e-7 + float(slope) * resolution  # below the resolution of L-BFGS a change cannot be told from none
+    slack = 1e-7 + slope * resolution  # below the resolution of L-BFGS a change cannot be told from none
     yield _close("first-order bound", certificate["first_order_bound"], first, tolerance, slack=slack)
     yield _close("second-order bound", certificate["second_order_bound"], second, tolerance, slack=1e-7)
 

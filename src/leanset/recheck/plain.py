@@ -149,6 +149,10 @@ class PlainProblem:
         errors = self.loss.errors(self.x @ theta.T, self.y)
         return np.asarray((errors if self.weights is None else errors * self.weights[:, None]).T @ self.x)
 
+    def slope(self, theta: Matrix) -> float:
+        """Return the norm of the gradient of the mean loss."""
+        return float(np.linalg.norm(self.gradient_sum(theta) / self.total))
+
     def fit(self) -> Matrix:
         """Fit from zero with L-BFGS."""
 

@@ -38,6 +38,7 @@ def strategy_named(
             "method": None if chosen is None else chosen.name,
             "solver": solver,
             "formulation": None if kind is Newton else formulation,
+            "coverage": coverage,
         }
         for name, value in beside.items():
             if value is not None:

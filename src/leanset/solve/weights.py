@@ -71,15 +71,20 @@ def _by_newton(problem: WeightProblem) -> Weights:
     return best
 
 
+@dataclass(frozen=True)
+class _Point:
+    direction: Matrix
+    along: Vector  # products of the direction with the rows, which cost a pass
+    value: float
+    slope: Matrix
+
+
 class _Dual:
     """The dual function of a weight problem, softened, and its Newton steps."""
 
     def __init__(self, problem: WeightProblem) -> None:
         self.problem, self.basis = problem, problem.head.loss.basis()
-        outputs, width = problem.head.design.shape
-        whole = problem.head.curvature().hessian().reshape(outputs, width, outputs, width)
-        reduced = np.einsum("ca,cdef,eb->adbf", self.basis, whole, self.basis, optimize=True)
-        self.hessian = reduced.reshape(self.basis.shape[1] * width, -1)
+        self.hessian = problem.head.reduced_hessian
 
     def first_softness(self) -> float:
         """Return the ρ at which both parts of the system have one size."""
@@ -93,40 +98,37 @@ class _Dual:
 
     def minimised(self, direction: Matrix, softness: float) -> Matrix:
         """Return the minimum of the function, from a start."""
-        value, slope = self._at(direction, softness)
+        point = self._at(direction, softness)
         for _ in range(_NEWTON_STEPS):
-            if np.linalg.norm(slope) <= 1e-15 * self.problem.scale:
+            if np.linalg.norm(point.slope) <= 1e-15 * self.problem.scale:
                 break
-            step = self._step(direction, slope, softness)
-            moved = self._searched(direction, step, value, float(np.sum(slope * step)), softness)
+            moved = self._searched(point, self._step(point, softness), softness)
             if moved is None:
                 break  # what is left is rounding of the function
-            direction, value, slope = moved
-        return direction
+            point = moved
+        return point.direction
 
-    def _at(self, direction: Matrix, softness: float) -> tuple[float, Matrix]:
+    def _at(self, direction: Matrix, softness: float) -> "_Point":
         problem, along = self.problem, self.problem.along(direction)
         factors = problem.kept * np.clip(1.0 + along, problem.low, problem.high)
         soft = softness * self._lifted(self.hessian @ self._reduced(direction))
         value = float(np.sum(factors * along - 0.5 * problem.kept * (factors - 1.0) ** 2))
         value += float(np.sum(direction * (0.5 * soft - problem.target)))
-        return value, problem.missing(factors) + soft
+        return _Point(direction, along, value, problem.missing(factors) + soft)
 
-    def _step(self, direction: Matrix, slope: Matrix, softness: float) -> Matrix:
-        problem, along = self.problem, 1.0 + self.problem.along(direction)
-        free = problem.kept * ((along > problem.low) & (along < problem.high))
+    def _step(self, point: "_Point", softness: float) -> Matrix:
+        problem, moved = self.problem, 1.0 + point.along
+        free = problem.kept * ((moved > problem.low) & (moved < problem.high))
         matrix = problem.normal_matrix(free) + softness * self.hessian
-        return -self._lifted(cho_solve(cho_factor(matrix, lower=True), self._reduced(slope)))
+        return -self._lifted(cho_solve(cho_factor(matrix, lower=True), self._reduced(point.slope)))
 
-    def _searched(
-        self, direction: Matrix, step: Matrix, value: float, descent: float, softness: float
-    ) -> tuple[Matrix, float, Matrix] | None:
-        length = 1.0
+    def _searched(self, point: "_Point", step: Matrix, softness: float) -> "_Point | None":
+        length, descent = 1.0, float(np.sum(point.slope * step))
         while length > 1e-6:
-            moved = direction + length * step
-            reached, slope = self._at(moved, softness)
-            if reached <= value + 1e-4 * length * descent or abs(descent) <= 1e-14 * max(1.0, abs(value)):
-                return moved, reached, slope
+            moved = self._at(point.direction + length * step, softness)
+            lower = moved.value <= point.value + 1e-4 * length * descent
+            if lower or abs(descent) <= 1e-14 * max(1.0, abs(point.value)):
+                return moved
             length /= 2
         return None
 
@@ -138,7 +140,7 @@ class _Dual:
 
 
 def _by_gradients(problem: WeightProblem) -> Weights:
-    kronecker = problem.head.curvature().kronecker()
+    kronecker = problem.head.kronecker
 
     def misfit(factors: Vector) -> Matrix:
         return problem.in_basis(kronecker, problem.missing(factors))
