@@ -245,4 +245,17 @@ def test_the_share_that_is_right_is_of_labels_for_sigmoid():
     result = leanset.prune(
         features, targets, validation=validation, loss="sigmoid", l2=L2, fraction=0.4, frontier=False
     )
-    assert any("of the validation labels right" in note for note in result.certificate.notes)
+    x = plain.design(features)
+    full = [
+        LogisticRegression(C=1 / (len(x) * L2), fit_intercept=False, tol=1e-10).fit(x, label).coef_[0] for label in targets.T
+    ]
+    held_out = (validation[0] - features.mean(axis=0)) / features.std(axis=0)
+    right = (np.column_stack([held_out, np.ones(len(held_out))]) @ np.transpose(full) > 0) == (validation[1] > 0)
+    assert result.certificate.validation_accuracy == pytest.approx(right.mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("budget", ["max_accuracy_drop", "min_agreement"])
+def test_numbers_have_no_answers_to_limit(budget):
+    features, targets, validation = problem("squared")
+    with pytest.raises(InputError, match=f"`{budget}` counts right or wrong answers"):
+        leanset.prune(features, targets, validation=validation, loss="squared", **{budget: 0.1})

@@ -132,7 +132,9 @@ def _estimated(plan: Plan, shape: _Shape) -> Estimate:
             shape.hessian / 2 + 2.0 * shape.movable * shape.coordinates**2 * shape.explicit + _CG_STEPS * shape.product
         )
         solver = plan.strategy.solver.with_effort(effort)
-        return (rounds * each_round + _CG_STEPS * shape.product) / rate + solver.expected_seconds(shape.movable, moves)
+        return (rounds * each_round + _CG_STEPS * shape.product) / rate + solver.expected_seconds(
+            shape.movable, shape.coordinates, moves
+        )
 
     sizes, by_size = len(ladder_counts(shape.n, plan.constraints.most)), plan.budget.is_size
     vectors = 2.0 * shape.n * shape.coordinates * (shape.coordinates if shape.explicit else 2)

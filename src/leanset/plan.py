@@ -13,7 +13,7 @@ from leanset._options import options_of
 from leanset.data import Targets
 from leanset.head import LOSSES, Loss
 from leanset.problem import Constraints
-from leanset.select import BUDGETS, Budget, Coverage, Strategy, covers, strategy_named
+from leanset.select import BUDGETS, LEAST_OF_A_CLASS, Budget, Coverage, Strategy, covers, strategy_named
 from leanset.settings import Settings
 
 
@@ -96,7 +96,8 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
         coverage=coverage,
         solver=settings.solver,
         weight_bounds=_bounds(settings, budget),
-    )
+        minimise=settings.minimise,
+    ).within(budget)
     strategy = _limited(named, settings)
     strategy.check_budget(budget)
     _check_memory(settings, loss, outline.width + 1)
@@ -105,6 +106,10 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
     if budget.needs_validation and not outline.held_out:
         raise InputError(
             f"`{budget.name}` is measured on validation data; pass `validation=(val_features, val_labels)`."
+        )
+    if budget.needs_answers and loss.answers is None:
+        raise InputError(
+            f"`{budget.name}` counts right or wrong answers, which `loss={settings.loss!r}` does not have."
         )
     filled = replace(
         settings,
@@ -231,7 +236,7 @@ def _constraints(settings: Settings, budget: Budget, outline: Outline) -> Constr
         pinned=mask_of(places_among(outline.rows, pins), len(outline))
         | mask_of(outline.targets.protected, len(outline)),
         proportional=balance == "proportional",
-        least_kept=balance if isinstance(balance, int) else 1,
+        least_kept=balance if isinstance(balance, int) else LEAST_OF_A_CLASS if budget.has_floor else 1,
     )
     if constraints.most == 0:
         raise InputError("nothing can be removed: every row is pinned or needed to keep its class.")

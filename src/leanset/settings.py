@@ -30,7 +30,7 @@ from leanset.head import LOSSES, PENALTIES
 from leanset.influence import INVERSES, Inverse
 from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file
 from leanset.scores import METHODS, Method
-from leanset.select import BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
+from leanset.select import AIMS, BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
 
 DEFAULT_MEMORY = 2**30
@@ -171,7 +171,28 @@ class PruneOptions(Checked):
     ] = None
     max_loss_gap: Annotated[
         float | None,
-        Option("largest measured rise of the validation loss", _BUDGET, rule=positive()),
+        Option(
+            "largest measured change of the mean validation loss, up or down, at the far end of its 95 % interval",
+            _BUDGET,
+            rule=positive(),
+        ),
+    ] = None
+    max_accuracy_drop: Annotated[
+        float | None,
+        Option(
+            "largest measured drop of the validation accuracy, e.g. 0.005, at the far end of its 95 % interval",
+            _BUDGET,
+            rule=a_share,
+        ),
+    ] = None
+    min_agreement: Annotated[
+        float | None,
+        Option(
+            "least share of answers that stay the same, e.g. 0.99, on the validation examples, or on the training examples "
+            "without any",
+            _BUDGET,
+            rule=a_share,
+        ),
     ] = None
     same_model: Annotated[
         bool,
@@ -288,6 +309,16 @@ class PruneOptions(Checked):
             shown="0.2,5",
         ),
     ] = (0.2, 5.0)
+    minimise: Annotated[
+        str | None,
+        Option(
+            "what the search minimises: 'parameters' (the change of the head's weights) or 'loss' (its rise on all training "
+            "examples); if not given, parameters if enough examples are kept to hold the head in place, else the loss, and "
+            "a set that does no better than a random one on held-out training examples is replaced by it",
+            _CHOICE,
+            rule=one_of(*AIMS),
+        ),
+    ] = None
     formulation: Annotated[
         str,
         Option("'newton', or 'paper' for problems (a) and (b) as published", _CHOICE, rule=one_of(*FORMULATIONS)),

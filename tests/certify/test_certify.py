@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leanset.certify import loss_gap_bounds, paired_gap
+from leanset.certify import loss_gap_bounds, quality_on
 from leanset.data import checked_examples
 from leanset.head import FittedHead, Softmax, design_of, fit_head, newton_step, refit
 from leanset.influence import preconditioner
@@ -51,7 +51,8 @@ def test_a_crude_preconditioner_changes_the_effort_not_the_answer(ground):
 def test_gap_is_the_paired_mean_with_its_t_interval(ground):
     state, validation, removed = ground
     after = refit(state, 1.0 - removed, preconditioner(state, 2**30)).theta
-    gap = paired_gap(validation, state.theta, after)
+    quality = quality_on(validation, state.theta, after)
+    gap = quality.loss_gap
     each = [
         np.log(plain.softmax(state.theta @ x)[y]) - np.log(plain.softmax(after @ x)[y])
         for x, y in zip(plain.matrix_of(validation), validation.targets, strict=True)
@@ -60,6 +61,16 @@ def test_gap_is_the_paired_mean_with_its_t_interval(ground):
     half = 1.9801 * np.std(each, ddof=1) / np.sqrt(120)  # Student's t, 119 degrees of freedom
     assert gap.high - gap.mean == pytest.approx(half, rel=1e-3)
     assert gap.low < gap.mean < gap.high
+    before, lean = (
+        np.array([np.argmax(theta @ x) for x in plain.matrix_of(validation)]) for theta in (state.theta, after)
+    )
+    assert quality.same_answers == np.mean(before == lean)
+    assert quality.accuracy == np.mean(before == validation.targets)
+    right = (lean == validation.targets).astype(float) - (before == validation.targets)
+    assert quality.accuracy_change.mean == pytest.approx(right.mean())
+    assert quality.accuracy_change.high - right.mean() == pytest.approx(
+        1.9801 * right.std(ddof=1) / np.sqrt(120), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("size", [0.01, 1.0, 30.0])
@@ -68,7 +79,7 @@ def test_bounds_bound_every_move(ground, size):
     for seed in range(20):
         change = size * np.random.default_rng(seed).normal(size=state.theta.shape)
         first, second = loss_gap_bounds(validation, state.theta, change)
-        assert paired_gap(validation, state.theta, state.theta + change).mean <= first + second + 1e-12
+        assert quality_on(validation, state.theta, state.theta + change).loss_gap.mean <= first + second + 1e-12
 
 
 def test_second_order_bound_dominates_the_true_quadratic(ground):

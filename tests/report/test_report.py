@@ -6,7 +6,7 @@ import pytest
 
 import leanset
 from leanset import MissingExtraError
-from leanset.report import frontier_figure, influence_figure, summary_rows
+from leanset.report import frontier_figure, influence_figure, percent, summary_rows, verdict
 
 
 @pytest.fixture
@@ -14,15 +14,33 @@ def certificate(toy):
     return leanset.prune(*toy[:2], count=50, validation=toy[2], l2=1e-2, frontier=False).certificate
 
 
-def test_summary_says_which_side_of_random_we_are_on(certificate):
-    assert "times smaller" in dict(summary_rows(certificate))["  against random"]
-    worse = dataclasses.replace(certificate, refit_change=3 * certificate.random_refit_change_mean)
-    assert "3.0 times LARGER" in dict(summary_rows(worse))["  against random"]
+def test_the_first_line_says_better_than_random_only_if_loss_and_answers_are(certificate):
+    better = {"loss_above_random": -0.02, "loss_above_random_low": -0.03, "loss_above_random_high": -0.01}
+    answers = {"validation_same_answers": 0.98, "random_validation_same_answers": 0.95}
+
+    def said(**fields):
+        return verdict(dataclasses.replace(certificate, **(better | answers | fields)))
+
+    assert said().endswith("98.0 % of the validation answers stay the same (95.0 % after a random removal); better than random.")
+    assert "no different" in said(loss_above_random_high=0.001)
+    assert "no different" in said(validation_same_answers=0.94)
+    worse = {"loss_above_random": 0.02, "loss_above_random_low": 0.01, "loss_above_random_high": 0.03}
+    assert "WORSE than a random removal" in said(**worse, validation_loss_gap_high=0.05)
+    assert "overfits" in said(**worse, validation_loss_gap_high=-0.001)
+    assert "the same model" in said(refit_change=0.0)
+
+
+def test_every_line_of_the_summary_stands_beside_random(certificate):
+    rows = {what: (own, random) for what, own, random in summary_rows(certificate)}
+    assert rows["same answers, validation"][1] == percent(certificate.random_validation_same_answers)
+    assert f"{certificate.validation_loss_gap:+.4f}" in rows["validation loss"][0]
+    assert rows["validation loss"][1] == f"{certificate.random_validation_loss_gap:+.4f}"
+    assert rows["head moves by ‖Δθ‖"][1].startswith(f"{certificate.random_refit_change_mean:.4g}")
 
 
 def test_summary_of_an_empty_answer_is_short(toy):
     nothing = leanset.prune(*toy[:2], epsilon=1e-9, l2=1e-2, frontier=False).certificate
-    assert [what for what, _ in summary_rows(nothing)] == ["removed", "kept"]
+    assert [what for what, *_ in summary_rows(nothing)] == ["removed"]
 
 
 def points(gap):

@@ -1,20 +1,21 @@
 from leanset.certify.bounds import loss_gap_bounds
 from leanset.certify.certificate import Certificate
 from leanset.certify.findings import Finding, about_the_bound, about_the_clock, about_the_vectors
-from leanset.certify.gap import LossGap, paired_gap
 from leanset.certify.issue import issue_certificate
 from leanset.certify.predictions import Prediction, predictions
+from leanset.certify.quality import half_width, paired, quality_on
 
 __all__ = [
     "Certificate",
     "Finding",
-    "LossGap",
     "Prediction",
     "about_the_bound",
     "about_the_clock",
     "about_the_vectors",
+    "half_width",
     "issue_certificate",
     "loss_gap_bounds",
-    "paired_gap",
+    "paired",
     "predictions",
+    "quality_on",
 ]

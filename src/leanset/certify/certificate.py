@@ -22,9 +22,19 @@ class Certificate:
     head_norm : ‖θ̂‖ of the head fitted on all examples
     l2 : weight of the penalty
     inverse, inverse_residual : how H⁻¹ was applied for `influence_change`, and the residual ‖H x − b‖ / ‖b‖
-    validation_loss_gap : mean validation loss of the refitted head minus that of the full head; None without
+    validation_loss : mean validation loss of the head fitted on all examples; like all that follow, None without
         validation data
+    validation_loss_gap : that of the refitted head minus it
     validation_loss_gap_low, validation_loss_gap_high : paired 95 % interval
+    validation_accuracy, validation_accuracy_change : the same for the share of right answers; None if the loss has none
+    validation_accuracy_change_low, validation_accuracy_change_high : paired 95 % interval
+    validation_same_answers : share of the validation examples on which both heads give the same answer
+    training_loss_gap, training_same_answers : the same on all training examples, removed ones included
+    random_validation_loss_gap, random_validation_accuracy_change, random_validation_same_answers,
+    random_training_loss_gap, random_training_same_answers : the same after random removals, on average
+    loss_above_random : mean loss of the refitted head minus that after random removals, on the validation examples, or on
+        the training examples without any; negative is better than random
+    loss_above_random_low, loss_above_random_high : 95 % interval over examples and draws
     first_order_bound, second_order_bound : ‖∇L‖·‖Δθ‖ and Böhning's ½ΔθᵀBΔθ; their sum bounds the loss gap
     seed, leanset_version, data_fingerprint : needed to reproduce the result
     method : how the examples were chosen: "leanset", or a method of the literature
@@ -33,6 +43,7 @@ class Certificate:
     penalty : what stays fixed when training on less: "mean" (l2) or "total" (n·l2)
     train_l2 : l2 to train the head with on the kept examples
     other_penalty_change : ‖Δθ‖ measured by a refit under the other penalty
+    minimised : what the search minimised: "parameters" (‖Δθ‖) or "loss" (its rise on all training examples)
     weighted : whether the kept examples have weights
     least_weight, largest_weight : their range; 1 without weights
     effective_size : (Σw)²/Σw², how many evenly weighted examples the kept ones are worth
@@ -53,9 +64,25 @@ class Certificate:
     l2: float
     inverse: str
     inverse_residual: float
+    validation_loss: float | None
     validation_loss_gap: float | None
     validation_loss_gap_low: float | None
     validation_loss_gap_high: float | None
+    validation_accuracy: float | None
+    validation_accuracy_change: float | None
+    validation_accuracy_change_low: float | None
+    validation_accuracy_change_high: float | None
+    validation_same_answers: float | None
+    training_loss_gap: float
+    training_same_answers: float | None
+    random_validation_loss_gap: float | None
+    random_validation_accuracy_change: float | None
+    random_validation_same_answers: float | None
+    random_training_loss_gap: float
+    random_training_same_answers: float | None
+    loss_above_random: float
+    loss_above_random_low: float
+    loss_above_random_high: float
     first_order_bound: float
     second_order_bound: float
     seed: int
@@ -67,6 +94,7 @@ class Certificate:
     penalty: str
     train_l2: float
     other_penalty_change: float
+    minimised: str
     weighted: bool
     least_weight: float
     largest_weight: float
@@ -96,6 +124,18 @@ class Certificate:
     def notes(self) -> tuple[str, ...]:
         """The findings as plain sentences."""
         return tuple(finding.text for finding in self.findings)
+
+    @property
+    def same_answers(self) -> float | None:
+        """Share of unchanged answers on the validation examples, or on the training examples without any."""
+        return self.training_same_answers if self.validation_loss is None else self.validation_same_answers
+
+    @property
+    def random_same_answers(self) -> float | None:
+        """The same after random removals."""
+        return (
+            self.random_training_same_answers if self.validation_loss is None else self.random_validation_same_answers
+        )
 
     @property
     def below_random(self) -> float:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from leanset.head import Design, FittedHead, Refit
+from leanset.head import Design
 
 
 @dataclass(frozen=True)
@@ -34,26 +34,16 @@ def about_the_head(n: int, change: float, loss: str) -> list[Finding]:
     ]
 
 
-def about_validation(validation: Design | None, head: FittedHead, after: Refit) -> Finding:
-    """State the quality of the head before and after, or that there is no validation data."""
-    if validation is None:
-        return Finding(
+def about_validation(validation: Design | None) -> list[Finding]:
+    """State that there is no validation data, if there is none."""
+    if validation is not None:
+        return []
+    return [
+        Finding(
             "LS104",
-            "No validation data was given: there is no loss gap, and the bounds are for the loss on the training examples.",
+            "No validation data was given: losses, answers and bounds are those on the training examples.",
         )
-    if head.loss.answers is None:
-        before, lean = (validation.mean_loss(theta) for theta in (head.theta, after.theta))
-        return Finding(
-            "LS103",
-            f"The mean loss on the validation examples is {before:.6g} with the head fitted on all examples and {lean:.6g} "
-            "with the head refitted on the kept ones.",
-        )
-    before, lean = (validation.share_right(theta) for theta in (head.theta, after.theta))
-    return Finding(
-        "LS103",
-        f"The head fitted on all examples gets {100 * before:.2f} % of the validation {head.loss.answers} right, the head "
-        f"refitted on the kept ones {100 * lean:.2f} %.",
-    )
+    ]
 
 
 def about_the_start(distance: float, head_norm: float) -> Finding:

@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -9,9 +10,9 @@ from leanset._version import __version__
 from leanset.certify.bounds import loss_gap_bounds
 from leanset.certify.certificate import Certificate
 from leanset.certify.findings import Finding, about_the_head, about_the_start, about_validation
-from leanset.certify.gap import paired_gap
+from leanset.certify.quality import half_width
 from leanset.head import Design, FittedHead, HeadFit, refit
-from leanset.problem import Removal
+from leanset.problem import Paired, Quality, RandomRemovals, Removal
 
 
 def issue_certificate(
@@ -22,7 +23,8 @@ def issue_certificate(
     *,
     precondition: Operator,
     inverse: str,
-    random_changes: Vector,
+    random: RandomRemovals,
+    minimised: str,
     method: str,
     formulation: str,
     seed: int,
@@ -39,7 +41,8 @@ def issue_certificate(
     removal : the chosen removal, measured
     precondition : cheap approximate inverse for the refit
     inverse : name of the inverse used for the linear prediction
-    random_changes : measured changes of random removals of equal size
+    random : random removals of equal size, measured
+    minimised : what the search minimised
     method, formulation, seed, fingerprint : needed to reproduce the result
     start_distance : ‖θ̂ − given head‖, if one was given
     findings : further findings
@@ -47,8 +50,8 @@ def issue_certificate(
     effect, kept = removal.measured, removal.weights[~removal.removed]
     after = removal.refit or refit(head, removal.weights, precondition)
     first, second = loss_gap_bounds(validation or head.design, head.theta, after.theta - head.theta)
-    gap = None if validation is None else paired_gap(validation, head.theta, after.theta)
-    known = [*about_the_head(len(head), after.change, head.loss.name), about_validation(validation, head, after)]
+    above = _above_random((validation or head.design).losses(after.theta), random)
+    known = [*about_the_head(len(head), after.change, head.loss.name), *about_validation(validation)]
     if start_distance is not None:
         known.append(about_the_start(start_distance, head.norm))
     return Certificate(
@@ -57,15 +60,17 @@ def issue_certificate(
         influence_change=effect.influence_change,
         newton_change=effect.newton_change,
         refit_change=after.change,
-        random_refit_change_mean=float(random_changes.mean()),
-        random_refit_change_sd=float(random_changes.std(ddof=1)),
+        random_refit_change_mean=float(random.changes.mean()),
+        random_refit_change_sd=float(random.changes.std(ddof=1)),
         head_norm=head.norm,
         l2=head.l2,
         inverse=inverse,
         inverse_residual=effect.inverse_residual,
-        validation_loss_gap=None if gap is None else gap.mean,
-        validation_loss_gap_low=None if gap is None else gap.low,
-        validation_loss_gap_high=None if gap is None else gap.high,
+        **_stated("validation", effect.validation, random.validation),
+        **_stated("training", effect.training, random.training),
+        loss_above_random=above.mean,
+        loss_above_random_low=above.lowest,
+        loss_above_random_high=above.highest,
         first_order_bound=first,
         second_order_bound=second,
         seed=seed,
@@ -77,6 +82,7 @@ def issue_certificate(
         penalty=head.penalty.name,
         train_l2=head.l2_on(removal.weights),
         other_penalty_change=refit(replace(head, penalty=head.penalty.other), removal.weights, precondition).change,
+        minimised=minimised,
         weighted=removal.row_weights is not None,
         least_weight=float(kept.min()),
         largest_weight=float(kept.max()),
@@ -86,3 +92,27 @@ def issue_certificate(
         outcome=removal.outcome.value,
         findings=(*known, *findings),
     )
+
+
+def _stated(where: str, quality: Quality | None, random: Sequence[Quality]) -> dict[str, Any]:
+    """Return the fields about the training or validation examples; all None if there are no such examples."""
+    stated: dict[str, float | None] = {}
+    if quality is not None:
+        own, drawn = quality.numbers(), np.mean([each.numbers() for each in random], axis=0)
+        stated = {f"{where}_{name}": _known(value) for name, value in zip(Quality.NAMES, own, strict=True)}
+        stated |= {f"random_{where}_{name}": _known(value) for name, value in zip(Quality.NAMES, drawn, strict=True)}
+    fields = [key for key in Certificate.keys() if key.startswith((f"{where}_", f"random_{where}_"))]  # noqa: SIM118
+    return {key: stated.get(key) for key in fields}
+
+
+def _known(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def _above_random(losses: Vector, random: RandomRemovals) -> Paired:
+    """Compare losses with those after random removals: paired over the rows, and with the spread of the draws."""
+    differences = losses - random.losses
+    draws = np.array([quality.loss_gap.mean for quality in random.judged])
+    half = float(np.hypot(half_width(differences) or 0.0, half_width(draws) or 0.0))
+    mean = float(differences.mean())
+    return Paired(mean, mean - half, mean + half)

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from leanset import Check, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
-from leanset.report import frontier_figure, influence_figure, summary_rows
+from leanset.report import frontier_figure, influence_figure, summary_rows, verdict
 
 if TYPE_CHECKING:
     from leanset.evaluate import SummaryRow
@@ -22,11 +22,13 @@ OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
 def show_result(result: PruneResult, folder: str | None) -> None:
     """Print the summary of a finished run, its findings, and its folder."""
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    table.add_column(style="bold")
-    table.add_column()
-    for what, value in summary_rows(result.certificate):
-        table.add_row(what, value)
+    OUT.print(verdict(result.certificate), style="bold")
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    table.add_column("", style="bold")
+    table.add_column("this set")
+    table.add_column("random sets")
+    for row in summary_rows(result.certificate):
+        table.add_row(*row)
     OUT.print(table)
     OUT.print(result.certificate.outcome)
     for note in result.certificate.notes:

@@ -140,14 +140,15 @@ class KroneckerFactors:
         """Return (k, C) residuals and (k, D) features in the basis; their products are the coordinates of the gradients."""
         return residual @ self.output_basis, x @ self.feature_basis
 
-    def row_norms(self, rows: RowTable, residual: Matrix, shift: Matrix) -> Vector:
-        """Return ‖H⁻¹(g_i + shift)‖ for every row, g_i = residual_i ⊗ x_i, without computing the vectors."""
-        turned_shift = self.turned(shift) / self.eigenvalues
+    def row_norms(self, rows: RowTable, residual: Matrix, shift: Matrix, power: float = 1.0) -> Vector:
+        """Return ‖H^(−power)(g_i + shift)‖ for every row, g_i = residual_i ⊗ x_i, without computing the vectors."""
+        divisors = self.eigenvalues**power
+        turned_shift = self.turned(shift) / divisors
 
         def squared(x: Matrix, r: Matrix) -> Vector:
             u, v = self.row_factors(r, x)
-            square = np.einsum("nc,nc->n", u**2, v**2 @ (self.eigenvalues**-2).T)
-            cross = np.einsum("nc,nc->n", u, v @ (turned_shift / self.eigenvalues).T)
+            square = np.einsum("nc,nc->n", u**2, v**2 @ (divisors**-2).T)
+            cross = np.einsum("nc,nc->n", u, v @ (turned_shift / divisors).T)
             return np.asarray(square + 2.0 * cross + np.sum(turned_shift**2))
 
         lengths = map_rows(squared, rows, residual, width=sum(self.eigenvalues.shape))

@@ -49,6 +49,16 @@ class FittedHead:
         """‖θ̂‖."""
         return float(np.linalg.norm(self.theta))
 
+    @property
+    def free_weights(self) -> int:
+        """How many weights the loss can tell apart: (C−1)·D if outputs compete, else C·D."""
+        outputs, width = self.design.shape
+        return (outputs - 1 if self.loss.coupled else outputs) * width
+
+    def objective(self, theta: Matrix) -> float:
+        """Return mean loss + (l2/2)‖θ‖² over all rows at some head."""
+        return self.design.mean_loss(theta) + 0.5 * self.l2 * float(np.sum(theta**2))
+
     def moved_to(self, theta: Matrix) -> "FittedHead":
         """Return a head with other weights on the same rows."""
         return FittedHead.at(self.design, theta, self.l2, self.penalty)

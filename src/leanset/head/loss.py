@@ -46,6 +46,10 @@ class Loss(abc.ABC):
         """Return the correct share of each row, from 0 to 1; NaN if the loss does not define it."""
 
     @abc.abstractmethod
+    def same(self, logits: Matrix, other: Matrix) -> Vector:
+        """Return the share of each row's answers that two heads give alike, from 0 to 1; NaN if there are no answers."""
+
+    @abc.abstractmethod
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
         """Return the (k,) probability of each row's own target; NaN where there is none."""
 

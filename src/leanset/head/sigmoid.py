@@ -43,6 +43,10 @@ class Sigmoid(Loss):
         """Return the share of an example's labels that are correct."""
         return np.asarray(((logits > 0) == (targets > 0)).mean(axis=1))
 
+    def same(self, logits: Matrix, other: Matrix) -> Vector:
+        """Return the share of labels that both predict or both do not."""
+        return self.right(logits, other)
+
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
         """Return the product of the probabilities of the labels."""
         return np.asarray(np.where(targets > 0, predicted, 1.0 - predicted).prod(axis=1))

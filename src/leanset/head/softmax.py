@@ -62,6 +62,10 @@ class Softmax(Loss):
         """Return 1 if the true class has the largest output, else 0."""
         return np.asarray(logits.argmax(axis=1) == targets, dtype=np.float64)
 
+    def same(self, logits: Matrix, other: Matrix) -> Vector:
+        """Return 1 if both have their largest output at the same class, else 0."""
+        return np.asarray(logits.argmax(axis=1) == other.argmax(axis=1), dtype=np.float64)
+
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
         """Return p of the true classes."""
         return np.asarray(predicted[np.arange(len(predicted)), targets])

@@ -43,6 +43,10 @@ class Squared(Loss):
         """Return NaN: a number is more or less close, not right or wrong."""
         return np.full(len(logits), np.nan)
 
+    def same(self, logits: Matrix, other: Matrix) -> Vector:
+        """Return NaN: numbers are close, not the same."""
+        return np.full(len(logits), np.nan)
+
     def target_probability(self, predicted: Matrix, targets: AnyArray) -> Vector:
         """Return NaN: numbers have an error, not a probability."""
         return np.full(len(predicted), np.nan)

@@ -14,13 +14,14 @@ class DenseMap(InfluenceMap):
     """Influence vectors in all coordinates, from the explicit inverse.
 
     Gradients of competing outputs (softmax) sum to zero over the outputs, so (C−1)·D coordinates describe them and
-    preserve their length.
+    preserve their length, unless another metric is asked for.
     """
 
     head: FittedHead
     inverse: Vectors32  # (p, p), includes the factor 1/n
     basis: Matrix  # (C, p / D)
     shift: Vectors32  # (p,), the centring term
+    metric: Matrix | None  # (p, p) factor L of a Hessian LLᵀ that changes are measured by; None for Euclidean length
     residual: float
     captured: float = 1.0
 
@@ -36,7 +37,8 @@ class DenseMap(InfluenceMap):
 
     def coordinates(self, head: Matrix) -> Vector:
         """Return a (C, D) change of the head in these coordinates."""
-        return (self.basis.T @ head).reshape(-1)
+        reduced = (self.basis.T @ head).reshape(-1)
+        return np.asarray(reduced if self.metric is None else reduced @ self.metric)
 
     def norms(self) -> Vector:
         """Return the length of every row's vector."""
@@ -55,7 +57,9 @@ class DenseMap(InfluenceMap):
         return np.asarray(gradients @ self.inverse)
 
 
-def dense_map(head: FittedHead, inverse: InverseHessian, shift: Matrix, scale: float) -> DenseMap:
+def dense_map(
+    head: FittedHead, inverse: InverseHessian, shift: Matrix, scale: float, measured_by: FittedHead | None = None
+) -> DenseMap:
     """Compute an inverse Hessian as a matrix and return the map that applies it to rows."""
     outputs, width = head.design.shape
     basis = head.loss.basis()
@@ -64,11 +68,15 @@ def dense_map(head: FittedHead, inverse: InverseHessian, shift: Matrix, scale: f
     heads = (basis.T[:, None, :, None] * np.eye(width)[None, :, None, :]).reshape(size, outputs, width)
     answer = inverse.solve(heads)
     columns = np.einsum("kcd,cb->kbd", answer.solution, basis).reshape(size, size) * scale
+    metric = None if measured_by is None else np.asarray(np.linalg.cholesky(measured_by.reduced_hessian), np.float64)
+    if metric is not None:
+        columns = columns @ metric
     reduced_shift = (basis.T @ shift).reshape(-1)
     return DenseMap(
         head,
         np.ascontiguousarray(columns, dtype=np.float32),
         basis,
         reduced_shift.astype(np.float32),
+        metric,
         answer.worst_residual,
     )

@@ -26,10 +26,16 @@ class Inverse(abc.ABC):
         """Do the work that does not depend on the right-hand side."""
 
     def influence(
-        self, head: FittedHead, weights: Vector | None, shift: Matrix, scale: float, prepared: InverseHessian | None
+        self,
+        head: FittedHead,
+        weights: Vector | None,
+        shift: Matrix,
+        scale: float,
+        prepared: InverseHessian | None,
+        measured_by: FittedHead | None,
     ) -> InfluenceMap:
         """Prepare the influence vectors of single rows, with the Hessian of all or weighted rows."""
-        return dense_map(head, prepared or self.prepare(head.curvature(weights)), shift, scale)
+        return dense_map(head, prepared or self.prepare(head.curvature(weights)), shift, scale, measured_by)
 
     def matrix_bytes(self, size: int) -> int:
         """Return the bytes of matrices needed for a head with `size` weights: four, in float64."""
@@ -53,6 +59,7 @@ def influence_map(
     centred: bool = True,
     weights: Vector | None = None,
     prepared: InverseHessian | None = None,
+    measured_by: FittedHead | None = None,
 ) -> InfluenceMap:
     """Prepare the influence vectors of single rows.
 
@@ -63,7 +70,9 @@ def influence_map(
     centred : add l2·θ̂ to each gradient, so that the vectors of all rows sum to zero
     weights : (n,) row weights for the Hessian and for the divisor; all rows if None
     prepared : the prepared inverse of that Hessian, if the caller already has it
+    measured_by : measure vectors by ΔᵀHΔ with H the Hessian of this head, twice the rise of its objective; by their
+        Euclidean length if None
     """
     scale = 1.0 / (len(head) if weights is None else float(weights.sum()))
     shift = head.l2 * head.theta if centred else np.zeros_like(head.theta)
-    return inverse.influence(head, weights, shift, scale, prepared)
+    return inverse.influence(head, weights, shift, scale, prepared, measured_by)

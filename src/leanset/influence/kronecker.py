@@ -53,10 +53,17 @@ class Kronecker(Inverse):
         return InverseHessian(self.name, solve)
 
     def influence(
-        self, head: FittedHead, weights: Vector | None, shift: Matrix, scale: float, prepared: InverseHessian | None
+        self,
+        head: FittedHead,
+        weights: Vector | None,
+        shift: Matrix,
+        scale: float,
+        prepared: InverseHessian | None,
+        measured_by: FittedHead | None,
     ) -> InfluenceMap:
-        """Map rows to the leading coordinates of the eigenbasis."""
-        return kronecker_map(head, head.curvature(weights), self.prepare, self.directions, shift, scale)
+        """Map rows to the leading coordinates of the eigenbasis; its own eigenvalues stand for the given Hessian."""
+        power = 1.0 if measured_by is None else 0.5
+        return kronecker_map(head, head.curvature(weights), self.prepare, self.directions, shift, scale, power)
 
     def matrix_bytes(self, size: int) -> int:
         """Return 0: no matrix of the head's size is built."""

@@ -22,12 +22,13 @@ class KroneckerMap(InfluenceMap):
     features: Rows  # (k,) feature-basis index
     shift: Matrix  # (C, D), in the basis
     scale: float
+    power: float  # of the eigenvalues that gradients are divided by: 1 for Euclidean length, ½ for the rise of the loss
     residual: float
     captured: float
 
     def vectors(self, rows: Rows) -> Vectors32:
         """Return the leading coordinates of some rows."""
-        weight = self.scale / self.factors.eigenvalues[self.outputs, self.features]
+        weight = self.scale / self._divisors[self.outputs, self.features]
         shift = self.shift[self.outputs, self.features]
 
         def leading(x: Matrix, r: Matrix) -> Vectors32:
@@ -39,17 +40,22 @@ class KroneckerMap(InfluenceMap):
     def total(self, weights: Vector) -> Vector:
         """Return the leading coordinates of the weighted sum."""
         gradients = self.head.gradient_sum(weights, centred=False)
-        whole = self.scale * (self.factors.turned(gradients) + weights.sum() * self.shift) / self.factors.eigenvalues
+        whole = self.scale * (self.factors.turned(gradients) + weights.sum() * self.shift) / self._divisors
         return np.asarray(whole[self.outputs, self.features])
 
     def coordinates(self, head: Matrix) -> Vector:
         """Return the leading coordinates of a (C, D) change of the head."""
-        return np.asarray(self.factors.turned(head)[self.outputs, self.features])
+        turned = self.factors.turned(head) * self.factors.eigenvalues ** (1.0 - self.power)
+        return np.asarray(turned[self.outputs, self.features])
 
     def norms(self) -> Vector:
         """Return the approximate length of every row's complete vector."""
         shift = self.factors.output_basis @ self.shift @ self.factors.feature_basis.T
-        return self.scale * self.factors.row_norms(self.head.rows, self.head.residual, shift)
+        return self.scale * self.factors.row_norms(self.head.rows, self.head.residual, shift, self.power)
+
+    @property
+    def _divisors(self) -> Matrix:
+        return self.factors.eigenvalues**self.power
 
 
 def kronecker_map(
@@ -59,6 +65,7 @@ def kronecker_map(
     directions: int,
     shift: Matrix,
     scale: float,
+    power: float,
 ) -> KroneckerMap:
     """Find the coordinates in which single rows move the head most, and map rows to them."""
     factors = curvature.kronecker()
@@ -69,10 +76,10 @@ def kronecker_map(
         return (u**2).T @ v**2
 
     second_moment = sum_rows(squares, head.rows, head.residual, width=head.design.width)
-    energy = (second_moment / len(head) + turned_shift**2) / factors.eigenvalues**2
+    energy = (second_moment / len(head) + turned_shift**2) / factors.eigenvalues ** (2 * power)
     leading = np.argsort(-energy, axis=None, kind="stable")[:directions]
     outputs, features = np.unravel_index(np.sort(leading), energy.shape)
     probes = np.linspace(0, len(head) - 1, _PROBES).astype(np.int64)
     residual = prepare(curvature).solve(head.gradients(probes) + shift).worst_residual
     captured = float(energy[outputs, features].sum() / energy.sum())
-    return KroneckerMap(head, factors, outputs, features, turned_shift, scale, residual, captured)
+    return KroneckerMap(head, factors, outputs, features, turned_shift, scale, power, residual, captured)

@@ -7,6 +7,14 @@ class Outcome(Enum):
     settled = "Settled: the last tenth of the search changed the answer by less than 1 %."
     optimal = "Optimal for the linear prediction: every allowed set of the movable rows was evaluated."
     quietest = "The examples with the shortest influence vectors were the best set found; no exchange improved on them."
+    random = (
+        "No chosen set did better than a random one on held-out training examples, so this is a random one. "
+        "Weights (`weights=True`) may do better."
+    )
+    floor = (
+        "Stopped at the floor: ten examples of each class, and one for each free weight of the head or a tenth of all "
+        "examples, are kept whatever the budget."
+    )
     still_improving = (
         "Still improving when the search ended: give the solver more proposals or seconds for a better set."
     )

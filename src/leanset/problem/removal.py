@@ -5,27 +5,8 @@ import numpy as np
 
 from leanset._arrays import Mask, Vector
 from leanset.head import Refit
+from leanset.problem.effect import Effect
 from leanset.problem.outcome import Outcome
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The effect of a removal on the head, predicted and measured.
-
-    Attributes
-    ----------
-    influence_change : ‖Δθ‖ by first-order influence
-    inverse_residual : relative residual of the inverse Hessian used for it
-    newton_change : ‖Δθ‖ by one Newton step with the Hessian of the kept examples
-    refit_change : ‖Δθ‖ measured by a refit
-    validation_loss_gap : measured rise of the validation loss; None without validation data
-    """
-
-    influence_change: float
-    inverse_residual: float
-    newton_change: float
-    refit_change: float
-    validation_loss_gap: float | None
 
 
 @dataclass(frozen=True)

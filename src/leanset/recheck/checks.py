@@ -100,12 +100,22 @@ def _check_changes(
         held_out = plain_design(examples.features, examples.validation.features, standardize)
         judge = PlainProblem(loss, held_out, examples.validation.labels, outputs, l2)
     yield from _check_bounds(judge, full, lean - full, certificate, tolerance, resolution)
+    yield _close(
+        "training loss",
+        certificate["training_loss_gap"],
+        _gap(problem, full, lean),
+        tolerance,
+        1e-5 * _scale(problem, full),
+    )
+    yield from _check_answers(problem, full, lean, certificate, "training")
+    yield _beside_random(certificate, tolerance)
     if examples.validation is None or certificate["validation_loss_gap"] is None:
         absent = examples.validation is None and certificate["validation_loss_gap"] is None
         detail = "no validation data, none claimed" if absent else "claimed without validation data, or missing"
         yield Check("loss gap", absent, detail)
         return
     yield from _check_gap(judge, full, lean, certificate, tolerance, resolution)
+    yield from _check_answers(judge, full, lean, certificate, "validation")
 
 
 def _kept_l2(penalty: str, l2: float, n: int, worth: float) -> tuple[float, float]:
@@ -154,8 +164,7 @@ def _check_gap(
 ) -> Iterator[Check]:
     differences = judge.losses(lean) - judge.losses(full)
     gap, claimed = float(differences.mean()), certificate["validation_loss_gap"]
-    # Squared errors scale with the targets; cross-entropies are about 1.
-    scale = max(1.0, float(judge.losses(full).mean()))
+    scale = _scale(judge, full)
     yield _close("loss gap", claimed, gap, tolerance, slack=1e-5 * scale)
     if len(differences) > 1:
         half = float(stdtrit(len(differences) - 1, 0.975) * differences.std(ddof=1) / np.sqrt(len(differences)))
@@ -164,6 +173,46 @@ def _check_gap(
     bound = certificate["first_order_bound"] + certificate["second_order_bound"]
     slack = 1e-9 * scale + judge.slope(full) * resolution
     yield Check("gap within bound", gap <= bound * (1 + tolerance) + slack, f"gap {gap:+.6f} ≤ bound {bound:.6f}")
+
+
+def _check_answers(
+    judge: PlainProblem, full: Matrix, lean: Matrix, certificate: dict[str, Any], where: str
+) -> Iterator[Check]:
+    """Check the claims about answers; rows near a tie may fall either way, so one in a thousand is let off."""
+    before, after = (judge.loss.answers(judge.x @ theta.T) for theta in (full, lean))
+    claimed, slack = certificate[f"{where}_same_answers"], max(1e-3, 1.5 / len(judge.x))
+    if before is None or after is None:
+        yield Check(f"same answers, {where}", claimed is None, "none, and none claimed" if claimed is None else "none")
+        return
+    same = float(np.mean(before == after))
+    yield _close(f"same answers, {where}", np.nan if claimed is None else claimed, same, 0.0, slack)
+    if where == "validation":
+        truth = judge.loss.truth(judge.y)
+        for name, answers in (("validation_accuracy", before), ("validation_accuracy_change", after)):
+            right = float(np.mean(answers == truth)) - (0.0 if answers is before else float(np.mean(before == truth)))
+            yield _close(name.replace("_", " "), certificate[name], right, 0.0, slack)
+
+
+def _beside_random(certificate: dict[str, Any], tolerance: float) -> Check:
+    """Check that the distance to random removals is the difference of the two gaps, and lies in its interval."""
+    where = "training" if certificate["validation_loss"] is None else "validation"
+    expected = certificate[f"{where}_loss_gap"] - certificate[f"random_{where}_loss_gap"]
+    inside = (
+        certificate["loss_above_random_low"]
+        <= certificate["loss_above_random"]
+        <= certificate["loss_above_random_high"]
+    )
+    found = _close("loss beside random", certificate["loss_above_random"], expected, tolerance, slack=1e-9)
+    return Check(found.name, found.holds and inside, found.detail)
+
+
+def _gap(judge: PlainProblem, full: Matrix, lean: Matrix) -> float:
+    return float((judge.losses(lean) - judge.losses(full)).mean())
+
+
+def _scale(judge: PlainProblem, full: Matrix) -> float:
+    """Return the scale of losses: squared errors scale with the targets, cross-entropies are about 1."""
+    return max(1.0, float(judge.losses(full).mean()))
 
 
 def _check_bounds(

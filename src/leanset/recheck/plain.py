@@ -34,6 +34,14 @@ class PlainLoss(abc.ABC):
     def curved(self, z: Matrix, v: Matrix) -> Matrix:
         """Return the second derivative with respect to the outputs, applied to (n, C) directions v."""
 
+    def answers(self, z: Matrix) -> AnyArray | None:
+        """Return what outputs answer, one row each; None if a number is not right or wrong."""
+        return None
+
+    def truth(self, y: AnyArray) -> AnyArray:
+        """Return targets in the form of `answers`."""
+        return y
+
     def unit(self, y: AnyArray) -> float:
         """Return the size of the targets; probabilities have none."""
         return 1.0
@@ -63,6 +71,14 @@ class PlainSoftmax(PlainLoss):
         p = _softmax(z)
         return np.asarray(p * v - p * np.sum(p * v, axis=1, keepdims=True))
 
+    def answers(self, z: Matrix) -> AnyArray | None:
+        """Return the class with the largest output."""
+        return np.asarray(np.argmax(z, axis=1)[:, None])
+
+    def truth(self, y: AnyArray) -> AnyArray:
+        """Return the classes as a column."""
+        return y[:, None]
+
     def bound_energy(self, moved: Matrix) -> float:
         """Return ¼ of the mean squared deviation from the mean over the classes (Böhning 1992)."""
         spread = np.sum(moved**2, axis=1) - np.sum(moved, axis=1) ** 2 / moved.shape[1]
@@ -85,6 +101,14 @@ class PlainSigmoid(PlainLoss):
     def curved(self, z: Matrix, v: Matrix) -> Matrix:
         """Return σ(1 − σ) v."""
         return np.asarray(expit(z) * expit(-z) * v)
+
+    def answers(self, z: Matrix) -> AnyArray | None:
+        """Return which labels are more likely than not."""
+        return z > 0
+
+    def truth(self, y: AnyArray) -> AnyArray:
+        """Return the labels as booleans."""
+        return y > 0
 
 
 class PlainSquared(PlainLoss):

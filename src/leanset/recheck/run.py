@@ -15,13 +15,24 @@ from leanset.recheck.plain import PLAIN_LOSSES
 
 _TEXTS = (
     *("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "loss", "penalty", "outcome"),
-    "findings",
+    *("minimised", "findings"),
 )
 _NUMBERS = (
     *("n", "removed", "influence_change", "newton_change", "refit_change", "random_refit_change_mean"),
     *("random_refit_change_sd", "head_norm", "l2", "inverse_residual", "validation_loss_gap"),
     *("validation_loss_gap_low", "validation_loss_gap_high", "first_order_bound", "second_order_bound", "seed"),
-    *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change", "weighted"),
+    *("validation_loss", "validation_accuracy", "validation_accuracy_change", "validation_accuracy_change_low"),
+    *("validation_accuracy_change_high", "validation_same_answers", "training_loss_gap", "training_same_answers"),
+    *("random_validation_loss_gap", "random_validation_accuracy_change", "random_validation_same_answers"),
+    *("random_training_loss_gap", "random_training_same_answers", "loss_above_random", "loss_above_random_low"),
+    *(
+        "loss_above_random_high",
+        "refit_error_bound",
+        "start_head_distance",
+        "train_l2",
+        "other_penalty_change",
+        "weighted",
+    ),
     *("least_weight", "largest_weight", "effective_size"),
 )
 
@@ -77,7 +88,8 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
-    optional = {"start_head_distance"} | {key for key in certificate if key.startswith("validation_loss_gap")}
+    optional = {"start_head_distance"}
+    optional |= {key for key in certificate if "validation_" in key or key.endswith("_same_answers")}
     wrong = [
         key
         for key, value in certificate.items()
@@ -135,5 +147,21 @@ def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Che
         return Check(
             "budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)"
         )
-    seen = certificate["validation_loss_gap" if kind == "max_loss_gap" else "refit_change"]
+    seen = _limited(kind, certificate)
+    if kind == "min_agreement":
+        return Check("budget", seen is not None and seen >= limit, f"measured {seen} ≥ {limit:.6g}")
     return Check("budget", seen is not None and seen <= limit, f"measured {seen} ≤ {limit:.6g}")
+
+
+def _limited(kind: str, certificate: dict[str, Any]) -> float | None:
+    """Return what a budget limits, as the certificate states it; None if it does not."""
+    if kind == "min_agreement":
+        where = "training" if certificate["validation_loss"] is None else "validation"
+        return certificate[f"{where}_same_answers"]  # type: ignore[no-any-return]
+    if kind == "max_accuracy_drop":
+        low = certificate["validation_accuracy_change_low"]
+        return None if low is None else -low
+    if kind == "max_loss_gap":
+        ends = [certificate[f"validation_loss_gap_{end}"] for end in ("low", "high")]
+        return None if None in ends else max(map(abs, ends))
+    return certificate["refit_change"]  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from leanset.report.curves import Curve, Panel, curves_figure
 from leanset.report.figures import frontier_figure, influence_figure
 from leanset.report.machine import load, machine
 from leanset.report.scatter import scatter_figure
-from leanset.report.summary import summary_rows
+from leanset.report.summary import percent, summary_rows, verdict
 
 __all__ = [
     "Bars",
@@ -19,7 +19,9 @@ __all__ = [
     "influence_figure",
     "load",
     "machine",
+    "percent",
     "save_figure",
     "scatter_figure",
     "summary_rows",
+    "verdict",
 ]

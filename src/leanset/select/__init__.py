@@ -1,5 +1,6 @@
+from leanset.select.aim import AIMS
 from leanset.select.answer import answer_within
-from leanset.select.budget import BUDGETS, Budget, the_budget
+from leanset.select.budget import BUDGETS, LEAST_OF_A_CLASS, Budget, the_budget
 from leanset.select.cache import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
 from leanset.select.coverage import Coverage
 from leanset.select.frontier import Frontier, FrontierPoint
@@ -9,9 +10,11 @@ from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task
 
 __all__ = [
+    "AIMS",
     "BUDGETS",
     "FORMULATIONS",
     "FULL_EFFORT",
+    "LEAST_OF_A_CLASS",
     "LIGHT_EFFORT",
     "SEARCH_EFFORT",
     "Budget",

@@ -1,7 +1,8 @@
 import itertools
+from dataclasses import replace
 
 from leanset._progress import part_of
-from leanset.problem import Removal
+from leanset.problem import Outcome, Removal
 from leanset.select.budget import Budget
 from leanset.select.cache import LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
 from leanset.select.measure import measured
@@ -21,6 +22,9 @@ def answer_within(budget: Budget, sizes: MeasuredSizes) -> Removal:
 
 def _largest_by_measurement(sizes: MeasuredSizes, budget: Budget, limit: float) -> Removal:
     task = sizes.search.task
+    most = task.constraints.most
+    if budget.has_floor:
+        most = min(most, len(task) - min(task.head.free_weights, len(task) // 10))
     expected, visited = expected_evaluations(), itertools.count()
     with sizes.reporter.stage("Largest set within the budget", units=expected, unit="sizes") as advance:
 
@@ -30,7 +34,7 @@ def _largest_by_measurement(sizes: MeasuredSizes, budget: Budget, limit: float) 
         size, effort = largest_within(
             lambda count, effort: budget.measured(at(count, effort).measured) <= limit,
             len(task),
-            task.constraints.most,
+            most,
             quick=LIGHT_EFFORT,
             thorough=SEARCH_EFFORT,
         )
@@ -38,7 +42,8 @@ def _largest_by_measurement(sizes: MeasuredSizes, budget: Budget, limit: float) 
     if size == 0:
         return found
     full = sizes.best(size)
-    return full if budget.measured(full.measured) <= budget.measured(found.measured) else found
+    answer = full if budget.measured(full.measured) <= budget.measured(found.measured) else found
+    return replace(answer, outcome=Outcome.floor) if budget.has_floor and size == most else answer
 
 
 def _largest_by_prediction(sizes: MeasuredSizes, limit: float) -> Removal:

@@ -7,6 +7,7 @@ from typing import ClassVar
 from leanset._errors import InputError
 from leanset.problem import Effect
 
+LEAST_OF_A_CLASS = 10  # examples of each class that a budget with a floor keeps
 _SAME = 1e-6  # of the head's norm: a change that nobody can see
 
 
@@ -19,6 +20,9 @@ class Budget(abc.ABC):
     is_size: ClassVar[bool] = False
     needs_validation: ClassVar[bool] = False
     needs_weights: ClassVar[bool] = False
+    needs_answers: ClassVar[bool] = False  # whether the loss must have right and wrong answers
+    limits_parameters: ClassVar[bool] = False  # whether the limit is on ‖Δθ‖
+    has_floor: ClassVar[bool] = False  # whether a floor keeps it out of degenerate corners
 
     def to_dict(self) -> dict[str, float]:
         """Return plain values, ready for JSON."""
@@ -76,6 +80,7 @@ class Epsilon(Budget):
     """Bound ‖Δθ‖."""
 
     name: ClassVar[str] = "epsilon"
+    limits_parameters: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ class RelativeEpsilon(Budget):
     """Bound ‖Δθ‖ / ‖θ̂‖."""
 
     name: ClassVar[str] = "relative_epsilon"
+    limits_parameters: ClassVar[bool] = True
 
     def limit(self, head_norm: float) -> float:
         """Return the limit as a share of the head's norm."""
@@ -91,15 +97,53 @@ class RelativeEpsilon(Budget):
 
 @dataclass(frozen=True)
 class MaxLossGap(Budget):
-    """Bound the rise of the validation loss."""
+    """Bound the change of the validation loss: the far end of its interval, in either direction.
+
+    A loss that falls is a change, too: the loss of an over-confident head falls while its answers get worse.
+    """
 
     name: ClassVar[str] = "max_loss_gap"
     needs_validation: ClassVar[bool] = True
+    has_floor: ClassVar[bool] = True
 
     def measured(self, effect: Effect) -> float:
-        """Return the loss gap."""
-        assert effect.validation_loss_gap is not None  # the plan checks that there is validation data
-        return effect.validation_loss_gap
+        """Return the far end of the interval of the loss gap."""
+        return effect.judged.loss_gap.farthest
+
+
+@dataclass(frozen=True)
+class MaxAccuracyDrop(Budget):
+    """Bound the drop of the validation accuracy: the far end of its interval."""
+
+    name: ClassVar[str] = "max_accuracy_drop"
+    needs_validation: ClassVar[bool] = True
+    needs_answers: ClassVar[bool] = True
+    has_floor: ClassVar[bool] = True
+
+    def measured(self, effect: Effect) -> float:
+        """Return the largest drop within the interval."""
+        change = effect.judged.accuracy_change
+        assert change is not None  # the plan checks that the loss has answers
+        return -change.lowest
+
+
+@dataclass(frozen=True)
+class MinAgreement(Budget):
+    """Bound from below the share of answers that stay the same, on the validation examples if there are any."""
+
+    name: ClassVar[str] = "min_agreement"
+    needs_answers: ClassVar[bool] = True
+    has_floor: ClassVar[bool] = True
+
+    def limit(self, head_norm: float) -> float:
+        """Return the largest share of answers that may change."""
+        return 1.0 - self.value
+
+    def measured(self, effect: Effect) -> float:
+        """Return the share of answers that change."""
+        same = effect.judged.same_answers
+        assert same is not None  # the plan checks that the loss has answers
+        return 1.0 - same
 
 
 @dataclass(frozen=True)
@@ -107,6 +151,7 @@ class SameModel(Budget):
     """Keep as few examples as reproduce the head."""
 
     name: ClassVar[str] = "same_model"
+    limits_parameters: ClassVar[bool] = True
     needs_weights: ClassVar[bool] = True
 
     def limit(self, head_norm: float) -> float:
@@ -114,7 +159,7 @@ class SameModel(Budget):
         return _SAME * head_norm
 
 
-_KINDS = (Fraction, Count, Epsilon, RelativeEpsilon, MaxLossGap, SameModel)
+_KINDS = (Fraction, Count, Epsilon, RelativeEpsilon, MaxLossGap, MaxAccuracyDrop, MinAgreement, SameModel)
 BUDGETS: dict[str, type[Budget]] = {kind.name: kind for kind in _KINDS}
 
 

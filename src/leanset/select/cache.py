@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from leanset._arrays import Vector, mask_of
+from leanset._arrays import mask_of
 from leanset._progress import Advance, Reporter, part_of
-from leanset.problem import Effect, Outcome, Removal
+from leanset.problem import Effect, Outcome, Quality, RandomRemovals, Removal
 from leanset.runs import RunFolder
 from leanset.select.frontier import Frontier, FrontierPoint
-from leanset.select.measure import random_changes, searched
+from leanset.select.measure import random_removals, searched
 from leanset.select.strategy import Search
 
 FULL_EFFORT = 1.0
@@ -49,12 +49,13 @@ class MeasuredSizes:
         if self.folder is None:
             return
         effect = answer.measured
-        gap = np.nan if effect.validation_loss_gap is None else effect.validation_loss_gap
-        changes = [effect.influence_change, effect.inverse_residual, effect.newton_change, effect.refit_change, gap]
+        changes = [effect.influence_change, effect.inverse_residual, effect.newton_change, effect.refit_change]
+        qualities = (effect.training, effect.validation)
         self.folder.save_stage(
             name,
             removed=np.flatnonzero(answer.removed),
             changes=np.array(changes),
+            qualities=np.array([quality.numbers() for quality in qualities if quality is not None]),
             outcome=np.array(answer.outcome.name),
             **({} if answer.row_weights is None else {"weights": answer.row_weights}),
         )
@@ -64,30 +65,34 @@ class MeasuredSizes:
         if self.folder is None or not self.folder.has_stage(name):
             return None
         stage = self.folder.load_stage(name)
-        influence, residual, newton, change, gap = stage["changes"].tolist()
         removed = mask_of(stage["removed"], len(self.search.task))
-        effect = Effect(influence, residual, newton, change, None if np.isnan(gap) else gap)
+        training, *validation = map(Quality.from_numbers, stage["qualities"])
+        influence, residual, newton, change = stage["changes"].tolist()
+        effect = Effect(influence, residual, newton, change, training, validation[0] if validation else None)
         return Removal(removed, Outcome[str(stage["outcome"])], effect=effect, row_weights=stage.get("weights"))
 
-    def random_changes(self, count: int, draws: int, advance: Advance) -> Vector:
-        """Return the measured changes of random removals of a size."""
-        name = f"random-{count}-{draws}"
+    def random_removals(self, count: int, draws: int, advance: Advance) -> RandomRemovals:
+        """Return what random removals of a size do, measured."""
+        name, task = f"random-{count}-{draws}", self.search.task
         if self.folder is not None and self.folder.has_stage(name):
-            return self.folder.load_stage(name)["changes"]
-        changes = np.zeros(draws)
-        for nth, change in enumerate(random_changes(self.search.task, count, draws)):
-            changes[nth] = change
-            advance((nth + 1) / draws)
+            stage = self.folder.load_stage(name)
+            training, validation = (tuple(map(Quality.from_numbers, stage[key])) for key in ("training", "validation"))
+            return RandomRemovals(stage["changes"], training, validation, stage["losses"])
+        found = random_removals(task, count, draws, lambda done: advance(done / draws))
         if self.folder is not None:
-            self.folder.save_stage(name, changes=changes)
-        return changes
+            self.folder.save_stage(
+                name,
+                changes=found.changes,
+                training=np.array([quality.numbers() for quality in found.training]),
+                validation=np.array([quality.numbers() for quality in found.validation]),
+                losses=found.losses,
+            )
+        return found
 
-    def random_baseline(self, count: int, draws: int) -> Vector:
-        """Return the measured changes of random removals for the certificate; zeros if nothing is removed."""
-        if not count:
-            return np.zeros(draws)
+    def random_baseline(self, count: int, draws: int) -> RandomRemovals:
+        """Return what random removals of the answer's size do, for the certificate."""
         with self.reporter.stage("Refits of random removals", units=draws, unit="refits") as advance:
-            return self.random_changes(count, draws, advance)
+            return self.random_removals(count, draws, advance)
 
     def frontier(self, counts: list[int], best: Removal) -> Frontier:
         """Return the frontier over the given sizes and all sizes measured so far, including the answer."""
@@ -116,6 +121,7 @@ class MeasuredSizes:
             fraction=answer.count / len(answer.removed),
             newton_change=effect.newton_change,
             refit_change=effect.refit_change,
-            random_refit_change=float(self.random_changes(answer.count, _FRONTIER_DRAWS, advance).mean()),
-            validation_loss_gap=effect.validation_loss_gap,
+            random_refit_change=float(self.random_removals(answer.count, _FRONTIER_DRAWS, advance).changes.mean()),
+            validation_loss_gap=None if effect.validation is None else effect.validation.loss_gap.mean,
+            same_answers=effect.judged.same_answers,
         )

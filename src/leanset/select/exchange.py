@@ -71,10 +71,11 @@ class ExchangeSearch(Search, abc.ABC):
         seed: int,
         progress: Progress,
         cells: Rows | None = None,
+        influence: InfluenceMap | None = None,
     ) -> Removal:
         """Improve a set by exchanging movable rows, with the Hessian of all examples."""
-        total = self.influence.total(removed.astype(np.float64))
-        problem = self.problem(self.influence, self.movable, removed, total, cells)
+        guide = influence or self.influence
+        problem = self.problem(guide, self.movable, removed, guide.total(removed.astype(np.float64)), cells)
         return improved(problem, self.movable, removed, solver, seed, progress)
 
     def start(self, count: int) -> Mask:

@@ -17,6 +17,8 @@ class FrontierPoint:
     refit_change : ‖Δθ‖ measured by an exact refit
     random_refit_change : the same for a random removal of that size (mean of two draws)
     validation_loss_gap : measured rise of the validation loss; None without validation data
+    same_answers : share of the validation examples (training examples, if there are none) whose answer stays the same;
+        None for losses without right answers
     """
 
     removed: int
@@ -25,6 +27,7 @@ class FrontierPoint:
     refit_change: float
     random_refit_change: float
     validation_loss_gap: float | None
+    same_answers: float | None = None
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,8 @@ class Frontier:
     --------
     >>> point = FrontierPoint(10, 0.1, 0.2, 0.21, 0.9, None)
     >>> print(Frontier((point,)).to_csv(), end="")
-    removed,fraction,newton_change,refit_change,random_refit_change,validation_loss_gap
-    10,0.1,0.2,0.21,0.9,
+    removed,fraction,newton_change,refit_change,random_refit_change,validation_loss_gap,same_answers
+    10,0.1,0.2,0.21,0.9,,
     """
 
     points: tuple[FrontierPoint, ...]
@@ -65,7 +68,7 @@ class Frontier:
 
 
 def _point(row: dict[str, str]) -> FrontierPoint:
-    gap = row["validation_loss_gap"]
+    gap, same = row["validation_loss_gap"], row["same_answers"]
     return FrontierPoint(
         int(row["removed"]),
         float(row["fraction"]),
@@ -73,4 +76,5 @@ def _point(row: dict[str, str]) -> FrontierPoint:
         float(row["refit_change"]),
         float(row["random_refit_change"]),
         float(gap) if gap else None,
+        float(same) if same else None,
     )

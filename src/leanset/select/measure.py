@@ -1,12 +1,13 @@
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from leanset._arrays import Matrix
 from leanset._rng import stream
-from leanset.certify import paired_gap
+from leanset.certify import quality_on
 from leanset.head import newton_step, refit
-from leanset.problem import Effect, Removal
+from leanset.problem import Effect, Quality, RandomRemovals, Removal
 from leanset.select.strategy import Search
 from leanset.select.task import Task
 from leanset.solve import Progress
@@ -24,30 +25,49 @@ def searched(search: Search, count: int, share: float, progress: Progress) -> Re
 
 
 def measured(search: Search, removal: Removal) -> Removal:
-    """Measure the effect of a removal: linear prediction, Newton step, exact refit and loss gap."""
+    """Measure the effect of a removal: linear prediction, Newton step, exact refit, losses and answers."""
     task, centred = search.task, search.strategy.centred(search.task.head.penalty)
     head, inverses = task.head, task.inverses
     if not removal.count:
-        gap = None if task.validation is None else 0.0
-        return replace(removal, effect=Effect(0.0, 0.0, 0.0, 0.0, gap))
+        return replace(removal, effect=Effect(0.0, 0.0, 0.0, 0.0, *_qualities(task, head.theta)))
     linear = inverses.influence_of_sum(head, removal.gone, centred=centred)
     rescaled = len(head) / removal.weights.sum() if centred else 1.0  # as published: divided by n, not by n − m
     newton = newton_step(head, removal.weights, inverses.precondition)
     after = removal.refit or refit(head, removal.weights, inverses.precondition)
-    gap = None if task.validation is None else paired_gap(task.validation, head.theta, after.theta).mean
+    training, validation = _qualities(task, after.theta)
     effect = Effect(
         influence_change=float(rescaled * np.linalg.norm(linear.solution)),
         inverse_residual=linear.worst_residual,
         newton_change=float(np.linalg.norm(newton.solution)),
         refit_change=after.change,
-        validation_loss_gap=gap,
+        training=training,
+        validation=validation,
     )
     return replace(removal, refit=after, effect=effect)
 
 
-def random_changes(task: Task, count: int, draws: int) -> Iterator[float]:
-    """Yield the measured changes of random removals of the same size, under the same constraints."""
+def random_removals(task: Task, count: int, draws: int, done: Callable[[int], None]) -> RandomRemovals:
+    """Measure random removals of one size, under the same constraints; every kept example counts once."""
+    heads, changes = [], np.zeros(draws)
     for draw in range(draws):
-        removed = task.constraints.random_removal(count, stream(task.seed, "random removal", count, draw))
-        weights = (~removed).astype(np.float64)
-        yield refit(task.head, weights, task.inverses.precondition).change
+        rng = stream(task.seed, "random removal", count, draw)
+        removed = task.constraints.random_removal(count, rng) if count else task.nothing()
+        after = refit(task.head, (~removed).astype(np.float64), task.inverses.precondition)
+        heads.append(after.theta)
+        changes[draw] = after.change
+        done(draw + 1)
+    qualities = [_qualities(task, theta) for theta in heads]
+    judge = task.validation or task.head.design
+    return RandomRemovals(
+        changes=changes,
+        training=tuple(training for training, _ in qualities),
+        validation=tuple(validation for _, validation in qualities if validation is not None),
+        losses=np.mean([judge.losses(theta) for theta in heads], axis=0),
+    )
+
+
+def _qualities(task: Task, theta: Matrix) -> tuple[Quality, Quality | None]:
+    """Return what a head does on the training and on the validation rows."""
+    before = task.head.theta
+    held_out = None if task.validation is None else quality_on(task.validation, before, theta)
+    return quality_on(task.head.design, before, theta), held_out

@@ -23,6 +23,7 @@ def strategy_named(
     coverage: Coverage | None = None,
     solver: Solver | None = None,
     weight_bounds: tuple[float, float] | None = None,
+    minimise: str | None = None,
 ) -> Strategy:
     """Return the strategy for a formulation and a method.
 
@@ -43,16 +44,19 @@ def strategy_named(
         for name, value in beside.items():
             if value is not None:
                 raise InputError(f"`weights=True` chooses examples and weights together; leave `{name}={value!r}` out.")
-        return Weighted(*weight_bounds)
+        return Weighted(*weight_bounds, minimise)
     if chosen is None:
-        own = kind() if coverage is None else Newton(coverage)
+        own = Newton(coverage, minimise=minimise) if kind is Newton else kind()
+        if minimise is not None and kind is not Newton:
+            raise InputError(f"`formulation={formulation!r}` minimises ‖Δθ‖ as published; leave `minimise` out.")
         return own if solver is None else own.with_solver(solver)
     if kind is not Newton:
         raise InputError(
             f"`method={method!r}` and `formulation={formulation!r}` are two ways to choose examples; give only one."
         )
-    if solver is not None:
-        raise InputError(f"`method={chosen.name!r}` does not search, so `solver={solver!r}` does not apply to it.")
+    for name, value in {"solver": solver, "minimise": minimise}.items():
+        if value is not None:
+            raise InputError(f"`method={chosen.name!r}` does not search, so `{name}={value!r}` does not apply to it.")
     return ByScore(chosen)
 
 

@@ -1,13 +1,16 @@
-"""leanset's own strategy: centred influences, the Hessian of the kept examples, every step measured.
+"""leanset's own strategy: the Hessian of the kept examples, every step measured.
 
 With coverage, the search starts from a set that covers all difficulties and exchanges rows only within class and stratum.
-Without it, two sets are measured first. One is annealed from a random start, with the Hessian of all examples. The other
-consists of the examples with the shortest influence vectors; it is better if few examples carry the curvature (small or
-nearly separable data). The better set is then improved in rounds. Each round recomputes the influences at the head
-*refitted on the kept examples*, with the Hessian of the kept examples. So near the current set the objective is the true
-change of the head up to second order. The round anneals, refits, and keeps the new set only if the measured change is
+Without it, three sets are measured first. One is random. One is annealed from it, with the Hessian of all examples. One
+removes the examples with the shortest influence vectors; it is best if many examples are fitted so well that they carry
+nothing, and a disaster if many cannot be fitted. The best set is then improved in rounds. Each round recomputes the
+influences at the head *refitted on the kept examples*, with the Hessian of the kept examples. So near the current set the
+objective is the true one up to second order. The round anneals, refits, and keeps the new set only if the measured harm is
 smaller. After a round that fails, the next one leaves out the examples with the longest influence vectors, whose exchange
-changes the curvature most.
+changes the curvature most. So the result is never worse than any of its starts.
+
+Harm is ‖Δθ‖, or the rise of the loss where too few examples are kept to hold the head in place (see `aim`). A result that
+is not far better than the random set has to beat it on held-out rows, too, or the random set is the answer.
 """
 
 from dataclasses import dataclass, replace
@@ -21,17 +24,21 @@ from leanset._progress import part_of
 from leanset._rng import stream
 from leanset.certify import Finding
 from leanset.head import refit
-from leanset.influence import ROWS_PER_COORDINATE, influence_map
+from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
 from leanset.scores import AUM, Needs, confident_disagreement
+from leanset.select.aim import Aim, aim_for, loss_rise
+from leanset.select.budget import Budget
 from leanset.select.coverage import Coverage
 from leanset.select.exchange import ExchangeSearch, improved
+from leanset.select.held_out import does_better
 from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task
 from leanset.solve import AdaptiveAnnealing, Progress, Solver
 
 _FIRST_WEIGHT = 3  # the first annealing gets the effort of three later rounds, which start close to their result
-_CONVERGED = 0.01  # rounds stop when the measured change varies by less than this share
+_CONVERGED = 0.01  # rounds stop when the measured harm varies by less than this share
+_FAR_BETTER = 0.1  # a set whose loss rises by less than this share of a random set's need not prove itself further
 
 
 @dataclass(frozen=True)
@@ -42,10 +49,12 @@ class Newton(Strategy):
     ----------
     coverage : which difficulties must stay, or None
     solver : how each round searches
+    minimise : "parameters" or "loss"; None chooses by the number of kept examples
     """
 
     coverage: Coverage | None = None
     solver: Solver = AdaptiveAnnealing()  # noqa: RUF009  # frozen
+    minimise: str | None = None
     formulation: ClassVar[str] = "newton"
 
     @property
@@ -65,9 +74,13 @@ class Newton(Strategy):
         """Return the strategy with another solver."""
         return replace(self, solver=solver)
 
+    def within(self, budget: Budget) -> Strategy:
+        """Return the strategy; a limit on ‖Δθ‖ asks for the least ‖Δθ‖."""
+        return replace(self, minimise=self.minimise or "parameters") if budget.limits_parameters else self
+
     def begin(self, task: Task) -> Search:
         """Return the search for a task."""
-        return NewtonSearch(task, self, self.coverage)
+        return NewtonSearch(task, self, self.coverage, self.minimise)
 
 
 @dataclass(frozen=True)
@@ -75,22 +88,36 @@ class NewtonSearch(ExchangeSearch):
     """The strategy applied to one task."""
 
     coverage: Coverage | None
+    minimise: str | None
+
+    def minimised(self, count: int) -> str:
+        """Return the name of the aim."""
+        return self.aim(count).name
+
+    def aim(self, count: int) -> Aim:
+        """Return what the search for `count` examples minimises."""
+        given = "parameters" if self.minimise is None and self.coverage is not None else self.minimise
+        return aim_for(given, self.task.head, len(self.task) - count)
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
-        """Measure the starting sets and improve the better one, round by round."""
+        """Measure the starting sets and improve the best one, round by round."""
         rounds = 5 if share > 0.2 else 2
-        later = self.solver.with_effort(share / (_FIRST_WEIGHT + rounds))
-        best, cells = self._first(count, later.with_effort(_FIRST_WEIGHT), part_of(progress, 0, rounds + 1))
+        later, aim = self.solver.with_effort(share / (_FIRST_WEIGHT + rounds)), self.aim(count)
+        starts, cells = self._starts(count, aim, later.with_effort(_FIRST_WEIGHT), part_of(progress, 0, rounds + 1))
+        best = min(starts, key=lambda found: self._harm(aim, found))
         reach = 1.0
         for nth in range(1, rounds + 1):
-            trial = self._round(best, cells, reach, later, self._seed(count, nth), part_of(progress, nth, rounds + 1))
-            ratio = trial.refitted.change / max(best.refitted.change, np.finfo(np.float64).tiny)
-            best = _better(best, trial)
+            advance = part_of(progress, nth, rounds + 1)
+            trial = self._round(best, aim, cells, reach, later, self._seed(count, nth), advance)
+            harm = self._harm(aim, best)
+            ratio = self._harm(aim, trial) / max(harm, np.finfo(np.float64).tiny)
+            if ratio < 1:
+                best = trial
             if abs(ratio - 1) < _CONVERGED:
                 break
             if ratio > 1:
                 reach -= 0.1  # leave out the rows with the longest vectors, which change the curvature most
-        return best
+        return best if self.minimise or cells is not None else self._proven(best, starts[0])
 
     def findings(self, removal: Removal) -> list[Finding]:
         """State how many labels are suspect, if examples were removed for it."""
@@ -105,17 +132,39 @@ class NewtonSearch(ExchangeSearch):
             )
         ]
 
-    def _first(self, count: int, solver: Solver, progress: Progress) -> tuple[Removal, Rows | None]:
+    def _starts(self, count: int, aim: Aim, solver: Solver, progress: Progress) -> tuple[list[Removal], Rows | None]:
+        """Return the measured starting sets, the plain one first, and the cells for exchanges."""
         start, cells = self._start(count)
-        best = self._refitted(self.exchanged(start, solver, self._seed(count, 0), progress, cells))
-        if cells is None:
-            free = self.task.constraints.free
-            quietest = self.task.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
-            best = _better(best, self._refitted(Removal(quietest, Outcome.quietest)))
-        return best, cells
+        annealed = self._refitted(
+            self.exchanged(start, solver, self._seed(count, 0), progress, cells, self._guide(aim))
+        )
+        if cells is not None:
+            return [annealed], cells
+        free = self.task.constraints.free
+        quietest = self.task.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
+        plain = self._refitted(Removal(start, Outcome.random))
+        return [plain, annealed, self._refitted(Removal(quietest, Outcome.quietest))], cells
+
+    def _proven(self, found: Removal, plain: Removal) -> Removal:
+        """Return the found set, unless the plain one generalises better and the found one is not far better anyway."""
+        head = self.task.head
+        if loss_rise(head, found.refitted) <= _FAR_BETTER * loss_rise(head, plain.refitted):
+            return found
+        return plain if does_better(self.task, plain, found) else found
+
+    def _harm(self, aim: Aim, removal: Removal) -> float:
+        return aim.harm(self.task.head, removal.refitted)
+
+    def _guide(self, aim: Aim) -> InfluenceMap:
+        """Return the influence vectors of an aim, with the Hessian of all examples."""
+        return self._loss_guide if aim.needs_loss_metric else self.influence
+
+    @cached_property
+    def _loss_guide(self) -> InfluenceMap:
+        return self.task.influence(centred=self.strategy.centred(self.task.head.penalty), measured_by=self.task.head)
 
     def _round(
-        self, anchor: Removal, cells: Rows | None, reach: float, solver: Solver, seed: int, progress: Progress
+        self, anchor: Removal, aim: Aim, cells: Rows | None, reach: float, solver: Solver, seed: int, progress: Progress
     ) -> Removal:
         task, removed, theta = self.task, anchor.removed, anchor.refitted.theta
         influence = influence_map(
@@ -123,6 +172,7 @@ class NewtonSearch(ExchangeSearch):
             task.inverses.steering,
             centred=self.strategy.centred(task.head.penalty),
             weights=anchor.weights,
+            measured_by=task.head if aim.needs_loss_metric else None,
         )
         rows = self.movable
         if reach < 1.0:
@@ -155,7 +205,3 @@ class NewtonSearch(ExchangeSearch):
 
     def _seed(self, count: int, nth: int) -> int:
         return int(stream(self.task.seed, "search", count, nth).integers(2**31))
-
-
-def _better(one: Removal, other: Removal) -> Removal:
-    return min(one, other, key=lambda found: found.refitted.change)

@@ -53,6 +53,10 @@ class Published(Strategy):
 class PublishedSearch(ExchangeSearch):
     """The strategy applied to one task."""
 
+    def minimised(self, count: int) -> str:
+        """Return "parameters": ‖WᵀS‖ predicts ‖Δθ‖."""
+        return "parameters"
+
     def best(self, count: int, share: float, progress: Progress) -> Removal:
         """Solve problem (b) by annealing."""
         return self.exchanged(self.start(count), self.solver.with_effort(share), self.task.seed, progress)

@@ -55,6 +55,10 @@ class Strategy(abc.ABC):
         """Raise if the strategy does not support a budget."""
         return
 
+    def within(self, budget: Budget) -> "Strategy":
+        """Return the strategy as it searches for a budget."""
+        return self
+
     def movable(self, n: int, width: int) -> int:
         """Return how many rows a solver may exchange, for n examples and vectors of `width` coordinates."""
         return n
@@ -85,6 +89,10 @@ class Search(abc.ABC):
     def scores(self) -> Vector | None:
         """The score of each example that the choice is based on, or None."""
         return None
+
+    def minimised(self, count: int) -> str:
+        """Return what the choice of `count` examples minimises: "parameters", "loss" or "nothing"."""
+        return "nothing"
 
     @abc.abstractmethod
     def best(self, count: int, share: float, progress: Progress) -> Removal:

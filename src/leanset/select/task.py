@@ -48,9 +48,11 @@ class Task:
         """The recorded evidence, with the errors of the predictions added."""
         return replace(self.recorded, errors=self.head.design.residual(self.predicted))
 
-    def influence(self, *, centred: bool) -> InfluenceMap:
+    def influence(self, *, centred: bool, measured_by: FittedHead | None = None) -> InfluenceMap:
         """Return the influence vectors with the Hessian of all examples."""
-        return influence_map(self.head, self.inverses.steering, centred=centred, prepared=self.inverses.sums)
+        return influence_map(
+            self.head, self.inverses.steering, centred=centred, prepared=self.inverses.sums, measured_by=measured_by
+        )
 
     def nothing(self) -> Mask:
         """Return a mask that removes nothing."""

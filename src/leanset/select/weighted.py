@@ -4,11 +4,12 @@ Three sets are tried, in this order until one is exact. The quietest examples go
 nothing). Examples go at random. Examples stay with a probability that grows with the length of their influence, and
 count the more the less probable that was, so that every sum is right on average (survey sampling). Each gets the weights
 that come nearest to leaving the head in place. The set whose refitted head raises the objective on *all* examples
-least is the answer: where the equations cannot be solved, that is what people care about, not the length of Δθ.
+least is the answer (or moves least, if that is asked for): where the equations cannot be solved, that is what people
+care about, not the length of Δθ.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +19,8 @@ from leanset._progress import part_of
 from leanset._rng import stream
 from leanset.head import refit
 from leanset.problem import Constraints, Outcome, Removal, WeightProblem
+from leanset.select.aim import AIMS, Aim
+from leanset.select.budget import Budget
 from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task
 from leanset.solve import Progress, solve_weights
@@ -32,11 +35,16 @@ class Weighted(Strategy):
 
     low: float
     high: float
+    minimise: str | None = None
     formulation: ClassVar[str] = "newton"
+
+    def within(self, budget: Budget) -> Strategy:
+        """Return the strategy; a limit on ‖Δθ‖ asks for the least ‖Δθ‖."""
+        return replace(self, minimise=self.minimise or "parameters") if budget.limits_parameters else self
 
     def begin(self, task: Task) -> Search:
         """Start on a task."""
-        return WeightedSearch(task, self, self.low, self.high)
+        return WeightedSearch(task, self, self.low, self.high, AIMS[self.minimise or "loss"])
 
 
 @dataclass(frozen=True)
@@ -45,13 +53,18 @@ class WeightedSearch(Search):
 
     low: float
     high: float
+    aim: Aim
+
+    def minimised(self, count: int) -> str:
+        """Return the name of the aim."""
+        return self.aim.name
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
         """Weigh the starts and return the one that does the least harm."""
         best: tuple[float, Removal] | None = None
         for nth, base in enumerate(self._starts(count)):
             found = self._weighed(base)
-            harm = self._harm(found)
+            harm = self.aim.harm(self.task.head, found.refitted)
             if best is None or harm < best[0]:
                 best = harm, found
             part_of(progress, nth, _STARTS)(1.0)
@@ -74,10 +87,6 @@ class WeightedSearch(Search):
         after = refit(task.head, weights.values, task.inverses.precondition)
         outcome = Outcome.same_head if weights.exact else Outcome.nearest_head
         return Removal(base == 0, outcome, refit=after, row_weights=weights.values)
-
-    def _harm(self, removal: Removal) -> float:
-        head, theta = self.task.head, removal.refitted.theta
-        return head.design.mean_loss(theta) + 0.5 * head.l2 * float(np.sum(theta**2))
 
 
 def sampled(norms: Vector, constraints: Constraints, count: int, rng: np.random.Generator) -> Vector:

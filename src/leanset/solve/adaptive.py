@@ -28,6 +28,7 @@ _COLD = 5e-5  # end of the slow cooling, as a share of the temperature at which 
 _QUENCH = 1e-6  # further cooling factor of the last quarter of the levels, so that the search settles
 _MOVER_SHARE = 0.5  # rows with ‖v‖² above this share of the temperature are movers
 _QUIET_SHARE = 0.6  # how often a mover's partner is a quiet row
+_MOST_WORK = 1.6e10  # coordinates that the exchanges of a chain may touch; at 3,850 coordinates, a quarter did as well
 _SMALL = 1000  # up to this many rows, the effort suffices to start hot and to let every row move
 
 
@@ -37,7 +38,8 @@ class AdaptiveAnnealing(Solver):
 
     Parameters
     ----------
-    proposals : exchanges that each chain tries; None scales with the number of rows, up to 25.6 million
+    proposals : exchanges that each chain tries; None scales with the number of rows, up to 25.6 million, fewer for long
+        vectors
     seconds : time limit instead of a number of proposals (the result then depends on the speed of the machine)
     chains : independent runs, in parallel if there are enough cores; the best one is returned
     effort : multiplies proposals and seconds
@@ -59,12 +61,12 @@ class AdaptiveAnnealing(Solver):
         if self.chains < 1:
             raise InputError(f"`AdaptiveAnnealing(chains={self.chains})` must be at least 1.")
 
-    def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
+    def expected_seconds(self, rows: int, width: int, seconds_per_move: float) -> float:
         """Return the time limit, or the time for the proposals of all chains on the available cores."""
         if self.seconds is not None:
             return self.effort * self.seconds
         waves = -(-self.chains // available_threads())
-        return waves * self._proposals(rows) * seconds_per_move
+        return waves * self._proposals(rows, width) * seconds_per_move
 
     def with_effort(self, share: float) -> "AdaptiveAnnealing":
         """Return a solver with `share` times the effort of this one."""
@@ -77,7 +79,7 @@ class AdaptiveAnnealing(Solver):
 
     def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
         """Run all chains and return the best result."""
-        planned = self._proposals(len(problem.groups))
+        planned = self._proposals(*problem.vectors.shape)
         seconds = None if self.seconds is None else self.effort * self.seconds
         lengths = np.einsum("ij,ij->i", problem.vectors, problem.vectors, dtype=np.float64)
         stop, done = threading.Event(), np.zeros(self.chains)
@@ -100,8 +102,9 @@ class AdaptiveAnnealing(Solver):
         best = min(ends, key=lambda end: end.norm)
         return dataclasses.replace(best, proposals=sum(end.proposals for end in ends))
 
-    def _proposals(self, rows: int) -> int:
-        return max(1, int(self.effort * (self.proposals or min(25_600_000, 3_200 * rows))))
+    def _proposals(self, rows: int, width: int) -> int:
+        usual = min(25_600_000, 3_200 * rows, int(_MOST_WORK) // width)
+        return max(1, int(self.effort * (self.proposals or usual)))
 
 
 def _schedule(problem: BestSetProblem, lengths: Vector, proposals: int) -> list[Level]:

@@ -20,8 +20,8 @@ class Solver(abc.ABC):
     def search(self, problem: BestSetProblem, seed: int, progress: Progress) -> Removal:
         """Search from the problem's starting set."""
 
-    def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
-        """Return the approximate time of a search over `rows` rows; 0 if unknown."""
+    def expected_seconds(self, rows: int, width: int, seconds_per_move: float) -> float:
+        """Return the approximate time of a search over `rows` vectors of `width` coordinates; 0 if unknown."""
         return 0.0
 
     def with_effort(self, share: float) -> "Solver":

@@ -42,7 +42,7 @@ class SimulatedAnnealing(Solver):
         if not 0 < self.cold <= self.hot:
             raise InputError(f"`SimulatedAnnealing(hot={self.hot}, cold={self.cold})` needs 0 < cold <= hot.")
 
-    def expected_seconds(self, rows: int, seconds_per_move: float) -> float:
+    def expected_seconds(self, rows: int, width: int, seconds_per_move: float) -> float:
         """Return the time limit, or the time for the proposals."""
         return self.proposals * seconds_per_move if self.seconds is None else self.seconds
 
