@@ -11,7 +11,21 @@ from benchmarks._record import Request, record
 from benchmarks._show import show
 
 FOLDERS = {  # of the records of each benchmark, under results/
-    **dict.fromkeys(("truth", "quality", "paper", "lossless", "influence", "speed", "growth", "memory"), "heart"),
+    **dict.fromkeys(
+        (
+            "truth",
+            "quality",
+            "paper",
+            "lossless",
+            "influence",
+            "speed",
+            "growth",
+            "memory",
+            "random_sets",
+            "embeddings",
+        ),
+        "heart",
+    ),
     **dict.fromkeys(("scores", "images", "networks"), "images"),
 }
 NAMES = tuple(FOLDERS)

@@ -247,7 +247,8 @@ def test_the_share_that_is_right_is_of_labels_for_sigmoid():
     )
     x = plain.design(features)
     full = [
-        LogisticRegression(C=1 / (len(x) * L2), fit_intercept=False, tol=1e-10).fit(x, label).coef_[0] for label in targets.T
+        LogisticRegression(C=1 / (len(x) * L2), fit_intercept=False, tol=1e-10).fit(x, label).coef_[0]
+        for label in targets.T
     ]
     held_out = (validation[0] - features.mean(axis=0)) / features.std(axis=0)
     right = (np.column_stack([held_out, np.ones(len(held_out))]) @ np.transpose(full) > 0) == (validation[1] > 0)

@@ -21,7 +21,9 @@ def test_the_first_line_says_better_than_random_only_if_loss_and_answers_are(cer
     def said(**fields):
         return verdict(dataclasses.replace(certificate, **(better | answers | fields)))
 
-    assert said().endswith("98.0 % of the validation answers stay the same (95.0 % after a random removal); better than random.")
+    assert said().endswith(
+        "98.0 % of the validation answers stay the same (95.0 % after a random removal); better than random."
+    )
     assert "no different" in said(loss_above_random_high=0.001)
     assert "no different" in said(validation_same_answers=0.94)
     worse = {"loss_above_random": 0.02, "loss_above_random_low": 0.01, "loss_above_random_high": 0.03}

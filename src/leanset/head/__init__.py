@@ -2,6 +2,7 @@ from leanset.head.curvature import Curvature, KroneckerFactors
 from leanset.head.design import Design, Scaling, design_of
 from leanset.head.fit import HeadFit, fit_head
 from leanset.head.fitted import FittedHead
+from leanset.head.folds import ChosenL2, choose_l2, cross_fitted
 from leanset.head.loss import Loss
 from leanset.head.losses import LOSSES
 from leanset.head.penalty import PENALTIES, MeanPenalty, Penalty, TotalPenalty
@@ -14,6 +15,7 @@ from leanset.head.statistics import HeadStatistics, is_stored, store_in
 __all__ = [
     "LOSSES",
     "PENALTIES",
+    "ChosenL2",
     "Curvature",
     "Design",
     "FittedHead",
@@ -29,6 +31,8 @@ __all__ = [
     "Softmax",
     "Squared",
     "TotalPenalty",
+    "choose_l2",
+    "cross_fitted",
     "design_of",
     "fit_head",
     "is_stored",

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from leanset._arrays import Matrix, Vector
 from leanset.problem import WeightProblem
@@ -120,7 +120,7 @@ class _Dual:
         problem, moved = self.problem, 1.0 + point.along
         free = problem.kept * ((moved > problem.low) & (moved < problem.high))
         matrix = problem.normal_matrix(free) + softness * self.hessian
-        return -self._lifted(cho_solve(cho_factor(matrix, lower=True), self._reduced(point.slope)))
+        return -self._lifted(_solved(matrix, self._reduced(point.slope)))
 
     def _searched(self, point: "_Point", step: Matrix, softness: float) -> "_Point | None":
         length, descent = 1.0, float(np.sum(point.slope * step))
@@ -137,6 +137,16 @@ class _Dual:
 
     def _lifted(self, vector: Vector) -> Matrix:
         return np.asarray(self.basis @ vector.reshape(self.basis.shape[1], -1))
+
+
+def _solved(matrix: Matrix, rhs: Vector) -> Vector:
+    """Solve with a matrix that may be singular in float64: few free rows, and hardly any softness."""
+    lift = 0.0
+    while True:
+        try:
+            return np.asarray(cho_solve(cho_factor(matrix + lift * np.eye(len(matrix)), lower=True), rhs))
+        except LinAlgError:
+            lift = 100 * lift or 1e-15 * float(np.trace(matrix))
 
 
 def _by_gradients(problem: WeightProblem) -> Weights:
