@@ -49,7 +49,7 @@ def test_huge_logits_stay_finite(fitted):
 
 def test_hessian_in_all_its_forms(fitted):
     design, fit = fitted
-    curvature = Curvature(design.rows, design.predicted(fit.theta), design.loss, 1e-2)
+    curvature = Curvature(design, design.predicted(fit.theta), 1e-2)
     oracle = plain.hessian(fit.theta, plain.matrix_of(design), 1e-2)
     np.testing.assert_allclose(curvature.hessian(), oracle, atol=1e-13)
     stack = np.random.default_rng(0).normal(size=(4, 3, 6))
@@ -58,7 +58,7 @@ def test_hessian_in_all_its_forms(fitted):
 
 def test_kronecker_factors_keep_the_diagonal_in_their_basis(fitted):
     design, fit = fitted
-    factors = Curvature(design.rows, design.predicted(fit.theta), design.loss, 1e-2).kronecker()
+    factors = Curvature(design, design.predicted(fit.theta), 1e-2).kronecker()
     basis = np.kron(factors.output_basis, factors.feature_basis)
     exact = np.diag(basis.T @ plain.hessian(fit.theta, plain.matrix_of(design), 1e-2) @ basis)
     np.testing.assert_allclose(factors.eigenvalues.ravel(), exact, rtol=1e-10)

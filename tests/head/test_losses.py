@@ -171,7 +171,7 @@ def test_squared_influence_with_the_kept_hessian_is_exact(design, head):
 
 
 def test_curvature_without_coupling_is_block_diagonal(design, head):
-    hessian = Curvature(design.rows, head.predicted, design.loss, 0.0).hessian().reshape(3, D, 3, D)
+    hessian = Curvature(design, head.predicted, 0.0).hessian().reshape(3, D, 3, D)
     off = np.abs(hessian[0, :, 1, :]).max()
     assert (off > 1e-6) == design.loss.coupled
 

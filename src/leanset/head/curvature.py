@@ -1,41 +1,55 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from leanset._arrays import Matrix, Rows, Vector
+from leanset.head.design import Design
 from leanset.head.loss import Loss
-from leanset.rows import RowTable, map_rows, some_rows, sum_rows
+from leanset.head.ridge import Ridge
+from leanset.rows import RowTable, map_rows, sum_rows
+
+_LEAST = 1e-15  # smallest eigenvalue of an approximation, relative to the largest
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """The Hessian of mean loss + (l2/2)‖θ‖² at one head, as an operator and, on demand, as a matrix.
+    """The Hessian of mean loss + penalty at one head, as an operator and, on demand, as a matrix.
 
-    H = Σ w_i W_i ⊗ x_i x_iᵀ / Σ w_i + l2·I, a sum over rows; the loss defines the C × C matrices W_i. If `weights` is
-    None, every row has weight 1.
+    H = Σ w_i W_i ⊗ x_i x_iᵀ / Σ w_i, a sum over rows, + l2·I on what is penalised; the loss defines the C × C matrices
+    W_i. If `weights` is None, every row has weight 1.
     """
 
-    rows: RowTable
+    design: Design
     predicted: Matrix  # (n, C)
-    loss: Loss
     l2: float
     weights: Vector | None = None  # (n,)
 
     @property
+    def loss(self) -> Loss:
+        """The loss that the head minimises."""
+        return self.design.loss
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Shape (C, D) of a head."""
-        return self.loss.outputs, self.rows.shape[1]
+        return self.design.shape
+
+    @cached_property
+    def ridge(self) -> Ridge:
+        """The penalty."""
+        return self.design.ridge(self.l2)
 
     @property
     def rows_that_count(self) -> Rows:
         """Numbers of the rows with non-zero weight."""
-        return np.arange(len(self.rows)) if self.weights is None else np.flatnonzero(self.weights)
+        return np.arange(len(self.design)) if self.weights is None else np.flatnonzero(self.weights)
 
     @property
     def _total(self) -> float:
-        return float(len(self.rows) if self.weights is None else self.weights.sum())
+        return float(len(self.design) if self.weights is None else self.weights.sum())
 
     def apply(self, stack: Matrix) -> Matrix:
         """Return H v for a (k, C, D) stack of heads; two matrix products per chunk, no C·D × C·D matrix."""
@@ -49,7 +63,7 @@ class Curvature:
             return pushed.reshape(len(x), -1).T @ x
 
         total = self._summed(part, width + 2 * k * outputs)
-        return np.asarray(total.reshape(stack.shape) / self._total + self.l2 * stack)
+        return np.asarray(total.reshape(stack.shape) / self._total + self.ridge.slope(stack))
 
     def hessian(self) -> Matrix:
         """Return the full (C·D, C·D) matrix.
@@ -76,13 +90,13 @@ class Curvature:
         for c in range(outputs):
             view[c, :, c, :] += blocks[c]
         total /= self._total
-        total[np.diag_indices(size)] += self.l2
+        self.ridge.add_to(total)
         return np.asarray(total)
 
     def sample(self, rows: Rows) -> "Curvature":
         """Return the Hessian over a copy of some rows with their weights."""
         weights = None if self.weights is None else self.weights[rows]
-        return Curvature(some_rows(self.rows, rows), self.predicted[rows], self.loss, self.l2, weights)
+        return Curvature(self.design.sample(rows), self.predicted[rows], self.l2, weights)
 
     def batch(self, size: int, rng: np.random.Generator) -> "Curvature":
         """Return the Hessian over rows drawn with replacement, each as often as its weight says on average."""
@@ -93,7 +107,7 @@ class Curvature:
 
     def kronecker(self) -> "KroneckerFactors":
         """Return the Kronecker-eigenbasis approximation (EK-FAC: George et al. 2018) of the Hessian."""
-        width, total = self.rows.shape[1], self._total
+        width, total = self.shape[1], self._total
         weighted = self.predicted if self.weights is None else self.predicted * self.weights[:, None]
         diagonal = self.loss.diagonal(self.predicted)
         mean = diagonal.mean(axis=0) if self.weights is None else self.weights @ diagonal / total
@@ -113,11 +127,12 @@ class Curvature:
             along = self.loss.along(p, output_basis)
             return np.asarray((along if w is None else along * w[:, None]).T @ (x @ feature_basis) ** 2)
 
-        values = self._summed(corrected, width)
-        return KroneckerFactors(output_basis, feature_basis, np.maximum(values / total, 0.0) + self.l2)
+        values = np.maximum(self._summed(corrected, width) / total, 0.0) + self.ridge.along(output_basis, feature_basis)
+        # Where the penalty is not, a head that is sure of every row may leave no curvature in float64.
+        return KroneckerFactors(output_basis, feature_basis, np.maximum(values, _LEAST * values.max()))
 
     def _summed(self, part: Callable[..., Any], width: int) -> Any:
-        return sum_rows(part, self.rows, self.predicted, width=width, weights=self.weights)
+        return sum_rows(part, self.design.rows, self.predicted, width=width, weights=self.weights)
 
 
 @dataclass(frozen=True)
@@ -126,7 +141,7 @@ class KroneckerFactors:
 
     output_basis: Matrix  # (C, C), columns are basis vectors
     feature_basis: Matrix  # (D, D)
-    eigenvalues: Matrix  # (C, D), l2 included
+    eigenvalues: Matrix  # (C, D), the penalty's included
 
     def turned(self, stack: Matrix) -> Matrix:
         """Return the coordinates of (…, C, D) heads in the basis."""

@@ -1,16 +1,17 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset.data import Examples
 from leanset.head.loss import Loss
+from leanset.head.ridge import Ridge
 from leanset.rows import MemoryRows, RowTable, largest_in_rows, map_rows, some_rows, sum_rows
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """Column means and standard deviations of the training features."""
+    """What is taken off the columns of the features, and what they are then divided by."""
 
     mean: Vector
     scale: Vector
@@ -37,11 +38,15 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Design:
-    """The inputs of the head: rows of D columns (features and a 1 for the bias), their targets, and the loss."""
+    """The inputs of the head: rows of D columns (features and a 1 for the bias), their targets, and the loss.
+
+    `penalise_bias` says whether the penalty on the head is also on the last column.
+    """
 
     rows: RowTable
     targets: AnyArray
     loss: Loss
+    penalise_bias: bool = True
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -58,7 +63,11 @@ class Design:
 
     def sample(self, rows: Rows) -> "Design":
         """Return a copy of some rows."""
-        return Design(some_rows(self.rows, rows), self.targets[rows], self.loss)
+        return replace(self, rows=some_rows(self.rows, rows), targets=self.targets[rows])
+
+    def ridge(self, l2: float) -> Ridge:
+        """Return the penalty (l2/2)‖θ‖² on the columns that it is on."""
+        return Ridge.on(self.shape[1], l2, bias=self.penalise_bias, coupled=self.loss.coupled)
 
     def losses(self, theta: Matrix) -> Vector:
         """Return the (n,) losses under a head."""
@@ -73,6 +82,10 @@ class Design:
             return float(w @ self.loss.values(x @ theta.T, y))
 
         return sum_rows(total, self.rows, self.targets, width=self.width, weights=weights) / float(weights.sum())
+
+    def objective(self, theta: Matrix, l2: float, weights: Vector | None = None) -> float:
+        """Return the (weighted) mean of the losses plus the penalty."""
+        return self.mean_loss(theta, weights) + self.ridge(l2).value(theta)
 
     def predicted(self, theta: Matrix, weights: Vector | None = None) -> Matrix:
         """Return the (n, C) predictions of a head; rows of weight 0 may be skipped and set to 0."""
@@ -125,8 +138,13 @@ class Design:
         return sum_rows(energy, self.rows, width=self.width) / len(self)
 
 
-def design_of(examples: Examples, loss: Loss, *, standardize: bool) -> tuple[Design, Design | None, Scaling]:
+def design_of(
+    examples: Examples, loss: Loss, *, standardize: bool, penalise_bias: bool = True
+) -> tuple[Design, Design | None, Scaling]:
     """Build the training design, the validation design (if there is one) and the scaling they share.
+
+    If the bias is not penalised, features are centred in any case. The head and its penalty are then the same but for the
+    bias, which becomes the output at the mean example; far from zero it would be hard to tell from the other weights.
 
     Examples
     --------
@@ -137,16 +155,18 @@ def design_of(examples: Examples, loss: Loss, *, standardize: bool) -> tuple[Des
     >>> design.shape, scaling.mean.tolist(), scaling.scale.tolist()
     ((2, 3), [2.0, 5.0], [1.0, 1.0])
     """
-    scaling = _scaling(examples.features) if standardize else _identity_scaling(examples.features.shape[1])
-    design = Design(scaling.design_rows(examples.features), examples.labels, loss)
+    width = examples.features.shape[1]
+    scaling = Scaling(np.zeros(width), np.ones(width))
+    if standardize or not penalise_bias:
+        scaling = _scaling(examples.features)
+    if not standardize:
+        scaling = replace(scaling, scale=np.ones(width))
+    design = Design(scaling.design_rows(examples.features), examples.labels, loss, penalise_bias)
     if examples.validation is None:
         return design, None, scaling
     held_out = examples.validation
-    return design, Design(scaling.design_rows(held_out.features), held_out.labels, loss), scaling
-
-
-def _identity_scaling(width: int) -> Scaling:
-    return Scaling(np.zeros(width), np.ones(width))
+    rows = scaling.design_rows(held_out.features)
+    return design, replace(design, rows=rows, targets=held_out.labels), scaling
 
 
 def _scaling(features: AnyArray) -> Scaling:

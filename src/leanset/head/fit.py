@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
@@ -11,6 +11,7 @@ from leanset.head.design import Design
 
 _DENSE_PRECONDITIONER = 1500  # largest C·D whose sampled Hessian is factored rather than approximated
 _WARM_START_ROWS = 16384
+_LOOSE = 0.1  # largest relative residual of a Newton step that counts as solved
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,9 @@ class HeadFit:
     ----------
     theta : (C, D) weights, bias last
     gradient_norm : ‖∇‖ of the penalised objective at theta
-    error_bound : proven bound on the distance to the true minimiser, gradient_norm / l2 (strong convexity)
+    error_bound : bound on the distance to the true minimiser. If every column is penalised, it is proven by strong
+        convexity: gradient_norm / l2. Else it is an estimate, the length of the last Newton step, which theta already
+        contains; near the minimum the distance that is left is of second order in it
     iterations : Newton steps taken
     """
 
@@ -43,13 +46,13 @@ def fit_head(
 ) -> HeadFit:
     """Fit a head by Newton steps whose linear systems are solved with conjugate gradients.
 
-    Minimises Σ w_i ℓ_i / Σ w_i + (l2/2)‖θ‖². Stops when the distance to the minimiser is proven to be at most
-    `relative_error`·‖θ‖.
+    Minimises Σ w_i ℓ_i / Σ w_i + (l2/2)‖θ‖². Stops when the bound on the distance to the minimiser (see `HeadFit`) is at
+    most `relative_error`·‖θ‖.
 
     Parameters
     ----------
     design : rows, targets and loss
-    l2 : weight of (l2/2)‖θ‖², bias included
+    l2 : weight of (l2/2)‖θ‖²; the design says whether the bias is included
     weights : (n,) weight of each row, 0 for a removed one; all 1 if None
     start : (C, D) head to start from
     precondition : inverse of a similar Hessian, applied to (k, C, D) stacks; built from the rows if None
@@ -68,20 +71,28 @@ def fit_head(
     if start is None and len(design) > _WARM_START_ROWS:
         counting = np.arange(len(design)) if weights is None else np.flatnonzero(weights)
         every, counts = design.sample(counting[::8]), None if weights is None else weights[counting[::8]]
+        every = replace(every, penalise_bias=True)  # a class may have no row there, and the best bias no limit
         start = fit_head(every, l2, weights=counts, relative_error=1e-2, max_iterations=max_iterations).theta
     problem = _Problem(design, l2, weights)
     theta = np.zeros(design.shape) if start is None else start.copy()
-    value = problem.objective(theta)
+    value, strength = problem.objective(theta), design.ridge(l2).strength
+    newton_step, rounding = np.inf, False
     for step in range(max_iterations + 1):
         predicted, gradient, floor = problem.gradient(theta)
         norm = float(np.linalg.norm(gradient))
-        if norm <= max(relative_error * l2 * float(np.linalg.norm(theta)), floor):
-            return HeadFit(theta, norm, norm / l2, step)
-        curvature = Curvature(design.rows, predicted, design.loss, l2, weights)
-        inverse = precondition or _preconditioner(curvature)
-        direction = conjugate_gradients(
-            curvature.apply, gradient[None], precondition=inverse, tolerance=min(0.1, np.sqrt(norm)), max_iterations=500
-        ).solution[0]
+        error = norm / strength if strength else newton_step
+        # A gradient of rounding size ends the fit; an estimated error then needs a step measured there, not a long one.
+        final = norm <= floor and (strength > 0 or (rounding and np.isfinite(newton_step)))
+        if final or error <= relative_error * np.linalg.norm(theta):
+            return HeadFit(theta, norm, error, step)
+        rounding = norm <= floor
+        curvature = Curvature(design, predicted, l2, weights)
+        inverse, tolerance = precondition or _preconditioner(curvature), min(_LOOSE, np.sqrt(norm))
+        solved = conjugate_gradients(
+            curvature.apply, gradient[None], precondition=inverse, tolerance=tolerance, max_iterations=500
+        )
+        direction = solved.solution[0]
+        newton_step = float(np.linalg.norm(direction)) if solved.worst_residual <= _LOOSE else np.inf
         theta, value = _line_search(problem, theta, value, gradient, direction)
     raise DivergenceError(
         f"The head did not reach a minimum in {max_iterations} Newton steps (gradient norm {norm:.2g}); raise `l2={l2}` "
@@ -96,14 +107,14 @@ class _Problem:
     weights: Vector | None
 
     def objective(self, theta: Matrix) -> float:
-        return self.design.mean_loss(theta, self.weights) + 0.5 * self.l2 * float(np.sum(theta**2))
+        return self.design.objective(theta, self.l2, self.weights)
 
     def gradient(self, theta: Matrix) -> tuple[Matrix, Matrix, float]:
         """Return the predictions, the gradient, and the norm that rounding leaves at the exact minimiser."""
         predicted = self.design.predicted(theta, self.weights)
         total = float(len(self.design) if self.weights is None else self.weights.sum())
         gradient, scale = self.design.gradient_at(predicted, self.weights)
-        return predicted, gradient / total + self.l2 * theta, 1e-15 * scale / total
+        return predicted, gradient / total + self.design.ridge(self.l2).slope(theta), 1e-15 * scale / total
 
 
 def _line_search(

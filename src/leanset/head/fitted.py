@@ -55,9 +55,14 @@ class FittedHead:
         outputs, width = self.design.shape
         return (outputs - 1 if self.loss.coupled else outputs) * width
 
+    @cached_property
+    def slope(self) -> Matrix:
+        """The gradient of the penalty at θ̂: l2·θ̂ where it is penalised, 0 elsewhere."""
+        return self.design.ridge(self.l2).slope(self.theta)
+
     def objective(self, theta: Matrix) -> float:
-        """Return mean loss + (l2/2)‖θ‖² over all rows at some head."""
-        return self.design.mean_loss(theta) + 0.5 * self.l2 * float(np.sum(theta**2))
+        """Return what the head minimises over all rows, at any head."""
+        return self.design.objective(theta, self.l2)
 
     def moved_to(self, theta: Matrix) -> "FittedHead":
         """Return a head with other weights on the same rows."""
@@ -65,7 +70,7 @@ class FittedHead:
 
     def curvature(self, weights: Vector | None = None) -> Curvature:
         """Return the Hessian over all rows, or over weighted ones."""
-        return Curvature(self.rows, self.predicted, self.loss, self.l2_on(weights), weights)
+        return Curvature(self.design, self.predicted, self.l2_on(weights), weights)
 
     @cached_property
     def kronecker(self) -> KroneckerFactors:
@@ -88,7 +93,7 @@ class FittedHead:
     def mean_gradient(self, weights: Vector) -> Matrix:
         """Return the gradient at this head of the problem on weighted rows, penalty included."""
         mean = self.gradient_sum(weights, centred=False) / float(weights.sum())
-        return mean + self.l2_on(weights) * self.theta
+        return mean + self.design.ridge(self.l2_on(weights)).slope(self.theta)
 
     def gradients(self, rows: Rows) -> Matrix:
         """Return g_i of some rows as a (k, C, D) stack; meant for small samples."""
@@ -97,6 +102,6 @@ class FittedHead:
         )
 
     def gradient_sum(self, weights: Vector, *, centred: bool) -> Matrix:
-        """Return Σ_i weights_i g_i, plus l2·θ̂ for each row if centred."""
+        """Return Σ_i weights_i g_i, plus the penalty's slope for each row if centred."""
         total = self.design.gradient_sum(self.residual, weights)
-        return total + float(weights.sum()) * self.l2 * self.theta if centred else total
+        return total + float(weights.sum()) * self.slope if centred else total

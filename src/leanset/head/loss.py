@@ -71,6 +71,10 @@ class Loss(abc.ABC):
         curvature = self.diagonal(predicted) @ basis**2
         return np.asarray(curvature - (predicted @ basis) ** 2 if self.coupled else curvature)
 
+    def l2_of(self, c: float, n: int) -> float:
+        """Return the l2 that stands for scikit-learn's C (for `Ridge`, 1/alpha) on n examples."""
+        return 1.0 / (c * n)
+
     def basis(self) -> Matrix:
         """Return an orthonormal (C, p) basis of the residuals: all directions, unless outputs compete."""
         return contrasts(self.outputs) if self.coupled else np.eye(self.outputs)

@@ -16,7 +16,7 @@ class Refit:
     ----------
     theta : (C, D) the refitted head
     change : ‖Δθ‖, its distance from the head fitted on all examples
-    error_bound : how far `theta` can be from the true minimiser, proven by strong convexity
+    error_bound : how far `theta` can be from the true minimiser; see `HeadFit`
     """
 
     theta: Matrix

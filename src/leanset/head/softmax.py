@@ -58,6 +58,10 @@ class Softmax(Loss):
         pushed -= p * pushed.sum(axis=2, keepdims=True)
         return pushed
 
+    def l2_of(self, c: float, n: int) -> float:
+        """Return 1/(C·n); twice that for two classes, where scikit-learn has one row w and this head has two, ±w/2."""
+        return super().l2_of(c, n) * (2.0 if self.outputs == 2 else 1.0)
+
     def right(self, logits: Matrix, targets: AnyArray) -> Vector:
         """Return 1 if the true class has the largest output, else 0."""
         return np.asarray(logits.argmax(axis=1) == targets, dtype=np.float64)

@@ -81,15 +81,14 @@ class LiSSA(Inverse):
         self, curvature: Curvature, whole: Operator, rhs: Matrix, scale: float, top: float, rng: np.random.Generator
     ) -> tuple[Matrix, int]:
         x = rhs / scale
-        # |x| ≤ |b| / l2 for the true solution; far above that the series diverges.
-        limit = 1e3 * float(np.linalg.norm(rhs)) / curvature.l2
+        longest = float(np.linalg.norm(rhs)) / scale  # no step of a series that converges is longer
         for step in range(1, self.depth + 1):
             apply = self._batch(curvature, rng).apply if self.batch_size else whole
             x += (rhs - apply(x)) / scale
             if step % _CHECK_EVERY:
                 continue
             size = float(np.linalg.norm(x))
-            if not np.isfinite(size) or size > limit:
+            if not np.isfinite(size) or size > 1e3 * step * longest:
                 raise DivergenceError(
                     f"LiSSA diverged after {step} steps: scale={scale:.3g} is too small for the Hessian's top eigenvalue "
                     f"({top:.3g}). Pass `LiSSA(scale=None)` to measure it"

@@ -1,8 +1,9 @@
 """Weights on the kept rows that leave the head where it is.
 
 The head θ̂ of all rows stays the minimiser on weighted rows exactly when the weighted gradients still balance the penalty:
-Σ w_i g_i = −n·l2·θ̂ under the total penalty, Σ w_i (g_i + l2·θ̂) = 0 under the mean penalty. These are as many linear
-equations as the head has free weights, in as many unknowns as there are kept rows.
+Σ w_i g_i = −n·l2·θ̂ under the total penalty, Σ w_i (g_i + l2·θ̂) = 0 under the mean penalty, with 0 in place of l2·θ̂
+where nothing is penalised. These are as many linear equations as the head has free weights, in as many unknowns as there
+are kept rows.
 """
 
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ class WeightProblem:
     def target(self) -> Matrix:
         """The (C, D) sum that the weighted gradients must have."""
         head = self.head
-        return np.zeros_like(head.theta) if head.penalty.centred else -len(head) * head.l2 * head.theta
+        return np.zeros_like(head.theta) if head.penalty.centred else -len(head) * head.slope
 
     @cached_property
     def scale(self) -> float:
@@ -60,7 +61,7 @@ class WeightProblem:
     @property
     def _shift(self) -> Matrix:
         head = self.head
-        return head.l2 * head.theta if head.penalty.centred else np.zeros_like(head.theta)
+        return head.slope if head.penalty.centred else np.zeros_like(head.theta)
 
     def weights(self, factors: Vector) -> Vector:
         """Return the weights that factors stand for."""

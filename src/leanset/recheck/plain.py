@@ -6,7 +6,7 @@ It shares nothing with the rest of leanset, so it detects mistakes in the fit, t
 
 import abc
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -46,6 +46,10 @@ class PlainLoss(abc.ABC):
         """Return the size of the targets; probabilities have none."""
         return 1.0
 
+    def unseen(self, theta: Matrix) -> Matrix:
+        """Return the part of a head that changes no loss."""
+        return np.zeros_like(theta)
+
     def bound_energy(self, moved: Matrix) -> float:
         """Return the second-order bound for (n, C) changes of the outputs."""
         return float(self.bound * np.mean(np.sum(moved**2, axis=1)))
@@ -78,6 +82,10 @@ class PlainSoftmax(PlainLoss):
     def truth(self, y: AnyArray) -> AnyArray:
         """Return the classes as a column."""
         return y[:, None]
+
+    def unseen(self, theta: Matrix) -> Matrix:
+        """Return what all classes share."""
+        return np.broadcast_to(theta.mean(axis=0), theta.shape)
 
     def bound_energy(self, moved: Matrix) -> float:
         """Return ¼ of the mean squared deviation from the mean over the classes (Böhning 1992)."""
@@ -142,7 +150,7 @@ PLAIN_LOSSES: dict[str, PlainLoss] = {
 
 @dataclass(frozen=True)
 class PlainProblem:
-    """Mean loss + (l2/2)‖θ‖² on a (n, D) design."""
+    """Mean loss + (l2/2)‖θ‖² on a (n, D) design, with or without its last column, the bias, in the penalty."""
 
     loss: PlainLoss
     x: Matrix
@@ -150,10 +158,16 @@ class PlainProblem:
     outputs: int
     l2: float
     weights: Vector | None = None
+    penalise_bias: bool = True
 
     def part(self, rows: AnyArray, l2: float | None = None, weights: Vector | None = None) -> "PlainProblem":
         """Return the problem on some rows, with another l2 and with weights if they are given."""
-        return PlainProblem(self.loss, self.x[rows], self.y[rows], self.outputs, self.l2 if l2 is None else l2, weights)
+        return replace(self, x=self.x[rows], y=self.y[rows], l2=self.l2 if l2 is None else l2, weights=weights)
+
+    @property
+    def ridge(self) -> Vector:
+        """The l2 of each column."""
+        return np.append(np.full(self.x.shape[1] - 1, self.l2), self.l2 if self.penalise_bias else 0.0)
 
     @property
     def total(self) -> float:
@@ -182,46 +196,57 @@ class PlainProblem:
 
         def objective(flat: Matrix) -> tuple[float, Matrix]:
             theta = unit * flat.reshape(self.outputs, -1)
-            value = self.mean_loss(theta) + 0.5 * self.l2 * np.sum(theta**2)
-            slope = self.gradient_sum(theta) / self.total + self.l2 * theta
-            return float(value / unit**2), slope.ravel() / unit
+            value = self.mean_loss(theta) + 0.5 * np.sum(self.ridge * theta**2)
+            slope = self.gradient_sum(theta) / self.total + self.ridge * theta
+            return float(value / square), (unit * slope).ravel() / square
 
-        # The tolerances below are absolute, so the head is measured in the unit of the targets.
-        unit, start = self.loss.unit(self.y), np.zeros(self.outputs * self.x.shape[1])
+        # The tolerances below are absolute, so the head is measured in the units of the targets and of the features.
+        square, start = self.loss.unit(self.y) ** 2, np.zeros(self.outputs * self.x.shape[1])
+        unit = np.sqrt(square) / self._sizes
         options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50}
         answer = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
-        return unit * np.asarray(answer.x).reshape(self.outputs, -1)
+        return np.asarray(unit * answer.x.reshape(self.outputs, -1))
 
     def newton_length(self, theta: Matrix) -> float:
         """Return the length of one Newton step from a head."""
-        gradient = self.gradient_sum(theta) / self.total + self.l2 * theta
+        gradient = self.gradient_sum(theta) / self.total + self.ridge * theta
         return float(np.linalg.norm(self.solved(theta, gradient)))
 
     def solved(self, theta: Matrix, rhs: Matrix) -> Vector:
-        """Return H⁻¹ rhs by SciPy's conjugate gradients."""
+        """Return H⁻¹ rhs by SciPy's conjugate gradients, in the units of the features."""
         operator = LinearOperator((theta.size, theta.size), matvec=self._product(theta), dtype=np.float64)
-        return np.asarray(cg(operator, rhs.ravel(), rtol=1e-6, maxiter=10 * theta.size)[0])
+        answer = cg(operator, (rhs / self._sizes).ravel(), rtol=1e-6, maxiter=10 * theta.size)[0]
+        return np.asarray((answer.reshape(theta.shape) / self._sizes).ravel())
+
+    @property
+    def _sizes(self) -> Vector:
+        squares = np.mean(self.x**2, axis=0) + self.ridge  # about the curvature along each column
+        return np.sqrt(np.where(squares > 0, squares, 1.0))
 
     def _product(self, theta: Matrix) -> Callable[[Matrix], Matrix]:
-        z = self.x @ theta.T
+        z, sizes = self.x @ theta.T, self._sizes
 
         def product(flat: Matrix) -> Matrix:
-            pushed = self.loss.curved(z, self.x @ flat.reshape(theta.shape).T)
+            moved = flat.reshape(theta.shape) / sizes
+            pushed = self.loss.curved(z, self.x @ moved.T)
             if self.weights is not None:
                 pushed = pushed * self.weights[:, None]
-            return (pushed.T @ self.x / self.total).ravel() + self.l2 * flat
+            pushed = pushed.T @ self.x / self.total + self.ridge * moved
+            # Without a penalty H would be singular along what no loss sees; answers have no part there.
+            return np.asarray((pushed + np.where(self.ridge == 0, self.loss.unseen(moved), 0.0)) / sizes).ravel()
 
         return product
 
 
-def plain_design(training: AnyArray, features: AnyArray, standardize: bool) -> Matrix:
-    """Scale features by the training features' mean and deviation, and append a 1."""
-    x = np.asarray(features, dtype=np.float64)
+def plain_design(training: AnyArray, features: AnyArray, standardize: bool, *, centre: bool = False) -> Matrix:
+    """Scale features by the training features' mean and deviation, or only centre them, and append a 1."""
+    x, reference = (np.asarray(each, dtype=np.float64) for each in (features, training))
+    mean, spread = reference.mean(axis=0), reference.std(axis=0)
     if standardize:
-        reference = np.asarray(training, dtype=np.float64)
-        spread = reference.std(axis=0)
-        spread[spread <= 1e-12 * np.abs(reference.mean(axis=0))] = 1.0
-        x = (x - reference.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        spread[spread <= 1e-12 * np.abs(mean)] = 1.0
+        x = (x - mean) / np.where(spread > 0, spread, 1.0)
+    elif centre:
+        x = x - mean
     return np.hstack([x, np.ones((len(x), 1))])
 
 
