@@ -11,6 +11,7 @@ from leanset.head.design import Design
 
 _DENSE_PRECONDITIONER = 1500  # largest C·D whose sampled Hessian is factored rather than approximated
 _WARM_START_ROWS = 16384
+_MOST_STEPS = 30  # steps of conjugate gradients after which a new preconditioner is worth its price
 _LOOSE = 0.1  # largest relative residual of a Newton step that counts as solved
 
 
@@ -76,7 +77,7 @@ def fit_head(
     problem = _Problem(design, l2, weights)
     theta = np.zeros(design.shape) if start is None else start.copy()
     value, strength = problem.objective(theta), design.ridge(l2).strength
-    newton_step, rounding = np.inf, False
+    newton_step, rounding, inverse = np.inf, False, precondition
     for step in range(max_iterations + 1):
         predicted, gradient, floor = problem.gradient(theta)
         norm = float(np.linalg.norm(gradient))
@@ -87,10 +88,16 @@ def fit_head(
             return HeadFit(theta, norm, error, step)
         rounding = norm <= floor
         curvature = Curvature(design, predicted, l2, weights)
-        inverse, tolerance = precondition or _preconditioner(curvature), min(_LOOSE, np.sqrt(norm))
+        inverse = inverse or _preconditioner(curvature)
         solved = conjugate_gradients(
-            curvature.apply, gradient[None], precondition=inverse, tolerance=tolerance, max_iterations=500
+            curvature.apply,
+            gradient[None],
+            precondition=inverse,
+            tolerance=min(_LOOSE, np.sqrt(norm)),
+            max_iterations=500,
         )
+        if precondition is None and solved.iterations > _MOST_STEPS:
+            inverse = None  # the head has moved away from where it was made
         direction = solved.solution[0]
         newton_step = float(np.linalg.norm(direction)) if solved.worst_residual <= _LOOSE else np.inf
         theta, value = _line_search(problem, theta, value, gradient, direction)
@@ -136,11 +143,12 @@ def _line_search(
 
 def _preconditioner(curvature: Curvature) -> Operator:
     outputs, width = curvature.shape
-    if outputs * width > _DENSE_PRECONDITIONER:
-        return curvature.kronecker().solve
+    dense = outputs * width <= _DENSE_PRECONDITIONER
     counting = curvature.rows_that_count
-    stride = max(1, len(counting) // max(4096, 4 * outputs * width))
+    stride = max(1, len(counting) // max(4096, 4 * width * (outputs if dense else 1)))
     sample = curvature if stride == 1 else curvature.sample(counting[::stride])
+    if not dense:
+        return sample.kronecker().solve
     try:
         factor = cho_factor(sample.hessian(), lower=True)
     except LinAlgError:
