@@ -71,7 +71,8 @@ def test_problem_a_grown_as_published_stays_within_its_bound_under_the_total_pen
 def test_the_total_penalty_is_scikit_learn_with_its_settings_left_alone(loss):
     features, targets, _ = problem(loss)
     c = 1 / (400 * L2)
-    result = leanset.prune(features, targets, fraction=0.5, C=c, penalty="total", loss=loss, frontier=False)
+    options = {"C": c, "penalise_bias": True, "standardize": True, "loss": loss, "frontier": False}
+    result = leanset.prune(features, targets, fraction=0.5, **options)
     x = plain.design(features)
 
     def fit(rows):

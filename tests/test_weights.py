@@ -96,9 +96,8 @@ def test_large_heads_are_weighed_by_gradients_nearly_as_well(monkeypatch):
 def test_scikit_learn_with_the_weights_finds_the_same_coefficients(loss):
     features, targets, _ = problem(loss)
     c = 1 / (400 * L2)
-    result = leanset.prune(
-        features, targets, fraction=0.6, weights=True, penalty="total", C=c, loss=loss, frontier=False
-    )
+    options = {"C": c, "penalise_bias": True, "standardize": True, "loss": loss, "frontier": False}
+    result = leanset.prune(features, targets, fraction=0.6, weights=True, **options)
     assert result.certificate.outcome == Outcome.same_head.value
     assert result.certificate.refit_change <= 1e-6 * result.certificate.head_norm
     x, kept, w = plain.design(features), result.kept, result.weights

@@ -1,7 +1,7 @@
 import numpy as np
 
 from leanset._progress import Reporter
-from leanset.head import PENALTIES, FittedHead, HeadFit, design_of, fit_head
+from leanset.head import FittedHead, HeadFit, design_of, fit_head
 from leanset.influence import prepare_inverses
 from leanset.inputs import Inputs
 from leanset.plan import Plan
@@ -14,11 +14,15 @@ def fitted_task(
 ) -> tuple[Task, HeadFit, float | None]:
     """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
     with reporter.stage("Fitting the head"):
-        design, validation, scaling = design_of(inputs.examples, plan.loss, standardize=plan.standardize)
-        start = None if inputs.start is None else scaling.head_from_raw(inputs.start)
+        design, validation, scaling = design_of(
+            inputs.examples, plan.loss, standardize=plan.standardize, penalise_bias=plan.penalise_bias
+        )
+        start = inputs.start
+        if start is not None:
+            start = design.ridge(plan.l2).settled(scaling.head_from_raw(start))
         known = _recalled(folder)
         fit = known or fit_head(design, plan.l2, start=start)
-        head = FittedHead.at(design, fit.theta, plan.l2, PENALTIES[plan.settings.penalty])
+        head = FittedHead.at(design, fit.theta, plan.l2, plan.penalty)
         task = Task(
             head=head,
             inverses=prepare_inverses(head, plan.settings.inverse, plan.settings.memory),

@@ -11,10 +11,12 @@ from leanset._arrays import Matrix, Rows, mask_of, places_among
 from leanset._errors import InputError
 from leanset._options import options_of
 from leanset.data import Targets
-from leanset.head import LOSSES, Loss
+from leanset.head import LOSSES, PENALTIES, Loss, Penalty
 from leanset.problem import Constraints
 from leanset.select import BUDGETS, LEAST_OF_A_CLASS, Budget, Coverage, Strategy, covers, strategy_named
 from leanset.settings import Settings
+
+DEFAULT_PENALTY = "mean"  # without `C`
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,17 @@ class Plan:
         return self.settings.l2
 
     @property
+    def penalty(self) -> Penalty:
+        """What stays fixed when training on less."""
+        assert self.settings.penalty is not None  # filled in
+        return PENALTIES[self.settings.penalty]
+
+    @property
+    def penalise_bias(self) -> bool:
+        """Whether the penalty is also on the bias."""
+        return bool(self.settings.penalise_bias)
+
+    @property
     def standardize(self) -> bool:
         """Whether the features are standardised."""
         return bool(self.settings.standardize)
@@ -113,9 +126,9 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
         )
     filled = replace(
         settings,
-        l2=_l2(settings, outline),
+        l2=_l2(settings, loss, outline),
         C=None,
-        standardize=outline.standardize if settings.standardize is None else bool(settings.standardize),
+        **_kind_of_head(settings, outline),
         class_balance=_balance(settings.class_balance, strategy, outline.targets),
         pinned=_pins(settings.pinned, outline),
         method=strategy.chooser,
@@ -139,11 +152,24 @@ def _described(choice: Any) -> Any:
     }
 
 
-def _l2(settings: Settings, outline: Outline) -> float:
+def _kind_of_head(settings: Settings, outline: Outline) -> dict[str, Any]:
+    """Return what is penalised, what stays fixed and whether features are scaled: as given, or by default."""
+    kind: dict[str, Any] = {
+        "penalise_bias": True,
+        "penalty": DEFAULT_PENALTY,
+        "standardize": outline.standardize,
+    }
+    if settings.C is not None:  # scikit-learn's head, on these very features
+        kind = {"penalise_bias": False, "penalty": "total", "standardize": False}
+    given = {name: getattr(settings, name) for name in kind}
+    return kind | {name: value for name, value in given.items() if value is not None}
+
+
+def _l2(settings: Settings, loss: Loss, outline: Outline) -> float:
     if settings.l2 is not None and settings.C is not None:
         raise InputError(f"`l2={settings.l2}` and `C={settings.C}` are two ways to say one thing; give one of them.")
     if settings.C is not None:
-        return 1.0 / (settings.C * len(outline))
+        return loss.l2_of(settings.C, len(outline))
     return float(outline.l2 if settings.l2 is None else settings.l2)
 
 

@@ -214,30 +214,44 @@ class PruneOptions(Checked):
     l2: Annotated[
         float | None,
         Option(
-            "weight of the penalty (l2/2)‖θ‖² on all weights, bias included; if not given, 1e-4 or the network's "
-            "weight decay",
+            "weight of the penalty (l2/2)‖θ‖²; if not given, 1e-4 or the network's weight decay",
             _HEAD,
             rule=positive(": without a penalty, a head on separable data has no minimum"),
         ),
     ] = None
     C: Annotated[
         float | None,
-        Option("scikit-learn's C in place of l2: l2 = 1/(C·n) for n examples", _HEAD, rule=positive()),
+        Option(
+            "scikit-learn's C (for squared, 1/alpha of Ridge) in place of l2: the head is scikit-learn's on the features "
+            "as they are, so unless you set them, penalise_bias and standardize are False and penalty is 'total'. "
+            "l2 = 1/(C·n) for n examples, 2/(C·n) for a softmax of two classes",
+            _HEAD,
+            rule=positive(),
+        ),
+    ] = None
+    penalise_bias: Annotated[
+        bool | None,
+        Option(
+            "whether the penalty is also on the bias; scikit-learn leaves its intercept out. If not given, yes, unless C is "
+            "given",
+            _HEAD,
+            rule=yes_or_no,
+        ),
     ] = None
     penalty: Annotated[
-        str,
+        str | None,
         Option(
             "what stays fixed when you train on less: 'mean' leaves l2 alone (torch's weight decay), 'total' leaves "
-            "n·l2 alone (scikit-learn's C)",
+            "n·l2 alone (scikit-learn's C); if not given, 'total' with C, else 'mean'",
             _HEAD,
             rule=one_of(*PENALTIES),
         ),
-    ] = "mean"
+    ] = None
     standardize: Annotated[
         bool | None,
         Option(
             "scale the features by their mean and standard deviation first; if not given, only features that "
-            "come without a network",
+            "come without a network, and not with C",
             _HEAD,
             rule=yes_or_no,
         ),

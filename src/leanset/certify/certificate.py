@@ -41,13 +41,16 @@ class Certificate:
     formulation : "newton" or "paper"; how `influence_change` was computed
     loss : "softmax", "sigmoid" or "squared"
     penalty : what stays fixed when training on less: "mean" (l2) or "total" (n·l2)
+    penalised_bias : whether the penalty is also on the bias. If not, the features are centred, so the bias in the changes
+        is the output at the mean example
     train_l2 : l2 to train the head with on the kept examples
     other_penalty_change : ‖Δθ‖ measured by a refit under the other penalty
     minimised : what the search minimised: "parameters" (‖Δθ‖) or "loss" (its rise on all training examples)
     weighted : whether the kept examples have weights
     least_weight, largest_weight : their range; 1 without weights
     effective_size : (Σw)²/Σw², how many evenly weighted examples the kept ones are worth
-    refit_error_bound : proven bound on the error of `refit_change`, because fits stop before the exact minimum
+    refit_error_bound : bound on the error of `refit_change`, because fits stop before the exact minimum; proven if
+        `penalised_bias`, else estimated from the last Newton steps
     start_head_distance : ‖θ̂ − given head‖ if a head was given, else None
     outcome : how the search ended, with advice
     findings : facts needed to interpret the numbers, each with a code
@@ -92,6 +95,7 @@ class Certificate:
     formulation: str
     loss: str
     penalty: str
+    penalised_bias: bool
     train_l2: float
     other_penalty_change: float
     minimised: str

@@ -80,6 +80,7 @@ def issue_certificate(
         formulation=formulation,
         loss=head.loss.name,
         penalty=head.penalty.name,
+        penalised_bias=head.design.penalise_bias,
         train_l2=head.l2_on(removal.weights),
         other_penalty_change=refit(replace(head, penalty=head.penalty.other), removal.weights, precondition).change,
         minimised=minimised,

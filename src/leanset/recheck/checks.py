@@ -1,5 +1,5 @@
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,9 @@ def _check_changes(
     tolerance: float,
 ) -> Iterator[Check]:
     loss, outputs, l2 = PLAIN_LOSSES[certificate["loss"]], len(examples.classes), certificate["l2"]
-    x = plain_design(examples.features, examples.features, standardize)
-    problem = PlainProblem(loss, x, examples.labels, outputs, l2)
+    bias = bool(certificate["penalised_bias"])
+    x = plain_design(examples.features, examples.features, standardize, centre=not bias)
+    problem = PlainProblem(loss, x, examples.labels, outputs, l2, penalise_bias=bias)
     worth = len(kept) if weights is None else float(weights.sum())
     lean_l2, other_l2 = _kept_l2(certificate["penalty"], l2, len(x), worth)
     lean_problem = problem.part(kept, lean_l2, weights)
@@ -97,8 +98,8 @@ def _check_changes(
     yield _random_scale(problem, examples, removed, pinned, full, certificate)
     judge = problem
     if examples.validation is not None:
-        held_out = plain_design(examples.features, examples.validation.features, standardize)
-        judge = PlainProblem(loss, held_out, examples.validation.labels, outputs, l2)
+        held_out = plain_design(examples.features, examples.validation.features, standardize, centre=not bias)
+        judge = replace(problem, x=held_out, y=examples.validation.labels)
     yield from _check_bounds(judge, full, lean - full, certificate, tolerance, resolution)
     yield _close(
         "training loss",
@@ -128,7 +129,7 @@ def _influence(problem: PlainProblem, gone: Vector, full: Matrix, *, centred: bo
     """Return the linear prediction for what goes of each row: as published, or centred and divided by what stays."""
     everything = np.arange(len(gone))
     total = problem.part(everything, weights=gone).gradient_sum(full)
-    total = total + (float(gone.sum()) * problem.l2 if centred else 0.0) * full
+    total = total + (float(gone.sum()) * problem.ridge if centred else 0.0) * full
     divisor = len(gone) - float(gone.sum()) if centred else len(gone)
     return float(np.linalg.norm(problem.solved(full, total / divisor)))
 

@@ -25,15 +25,9 @@ _NUMBERS = (
     *("validation_accuracy_change_high", "validation_same_answers", "training_loss_gap", "training_same_answers"),
     *("random_validation_loss_gap", "random_validation_accuracy_change", "random_validation_same_answers"),
     *("random_training_loss_gap", "random_training_same_answers", "loss_above_random", "loss_above_random_low"),
-    *(
-        "loss_above_random_high",
-        "refit_error_bound",
-        "start_head_distance",
-        "train_l2",
-        "other_penalty_change",
-        "weighted",
-    ),
-    *("least_weight", "largest_weight", "effective_size"),
+    "loss_above_random_high",
+    *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change", "weighted"),
+    *("least_weight", "largest_weight", "effective_size", "penalised_bias"),
 )
 
 
@@ -58,15 +52,22 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
     certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
     settings = folder.read_json(
         runs.SETTINGS,
-        ("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty", "weight_bounds"),
+        (
+            *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty"),
+            *("penalise_bias", "weight_bounds"),
+        ),
     )
     numbers = _numbers_are_numbers(certificate)
     yield numbers
     if not numbers.holds:
         return
-    for key, known in (("loss", tuple(PLAIN_LOSSES)), ("penalty", ("mean", "total"))):
-        same = certificate[key] in known and certificate[key] == settings[key]
-        yield Check(key, same, f"settings {settings[key]}, certificate {certificate[key]}")
+    for key, setting, known in (
+        ("loss", "loss", tuple(PLAIN_LOSSES)),
+        ("penalty", "penalty", ("mean", "total")),
+        ("penalised_bias", "penalise_bias", (True, False)),
+    ):
+        same = certificate[key] in known and certificate[key] == settings[setting]
+        yield Check(key.replace("_", " "), same, f"settings {settings[setting]}, certificate {certificate[key]}")
         if not same:
             return
     table = folder.read_table(runs.SELECTION)
