@@ -58,7 +58,8 @@ class Network:
     @classmethod
     def for_images(cls, images: Images, options: Settings) -> "Network":
         """Build the network from a user's options."""
-        settings, model = network_settings(images, options, seed=int(options.seed), decay_matters=options.l2 is None)
+        by_decay = options.l2 is None and options.C is None
+        settings, model = network_settings(images, options, seed=int(options.seed), decay_matters=by_decay)
         return cls(images, settings, model)
 
     def outline(self) -> Outline:

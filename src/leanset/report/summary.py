@@ -61,7 +61,8 @@ def summary_rows(certificate: Certificate) -> list[Row]:
     if c.validation_loss is None:
         rows.append(("training loss", f"{c.training_loss_gap:+.4f}", f"{c.random_training_loss_gap:+.4f}"))
     rows.append(("head moves by ‖Δθ‖", _moved(c), f"{c.random_refit_change_mean:.4g} ± {c.random_refit_change_sd:.2g}"))
-    rows.append(("train the head with", f"l2 = {c.train_l2:.4g} on the averaged loss ({c.penalty} penalty)", ""))
+    penalty = f"{c.penalty} penalty" if c.penalised_bias else f"{c.penalty} penalty, none on the bias"
+    rows.append(("train the head with", f"l2 = {c.train_l2:.4g} on the averaged loss ({penalty})", ""))
     return rows
 
 
