@@ -1,7 +1,7 @@
 import numpy as np
 
 from leanset._progress import Reporter
-from leanset.head import FittedHead, HeadFit, design_of, fit_head
+from leanset.head import FittedHead, HeadFit, choose_l2, design_of, fit_head
 from leanset.influence import prepare_inverses
 from leanset.inputs import Inputs
 from leanset.plan import Plan
@@ -13,16 +13,23 @@ def fitted_task(
     inputs: Inputs, plan: Plan, folder: RunFolder | None, reporter: Reporter
 ) -> tuple[Task, HeadFit, float | None]:
     """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
+    design, validation, scaling = design_of(
+        inputs.examples, plan.loss, standardize=plan.standardize, penalise_bias=plan.penalise_bias
+    )
+    known, seed = _recalled(folder), int(plan.settings.seed)
+    chosen = None
+    if plan.l2 is None and known is None:
+        with reporter.stage("Choosing l2 by held-out rows"):
+            chosen = choose_l2(design, seed)
+    l2 = known.l2 if known else chosen.l2 if chosen else plan.l2
+    assert l2 is not None  # given, known or chosen
     with reporter.stage("Fitting the head"):
-        design, validation, scaling = design_of(
-            inputs.examples, plan.loss, standardize=plan.standardize, penalise_bias=plan.penalise_bias
-        )
         start = inputs.start
         if start is not None:
-            start = design.ridge(plan.l2).settled(scaling.head_from_raw(start))
-        known = _recalled(folder)
-        fit = known or fit_head(design, plan.l2, start=start)
-        head = FittedHead.at(design, fit.theta, plan.l2, plan.penalty)
+            start = design.ridge(l2).settled(scaling.head_from_raw(start))
+        near = chosen.start if start is None and chosen else start
+        fit = known or fit_head(design, l2, start=near)
+        head = FittedHead.at(design, fit.theta, l2, plan.penalty)
         task = Task(
             head=head,
             inverses=prepare_inverses(head, plan.settings.inverse, plan.settings.memory),
@@ -30,7 +37,7 @@ def fitted_task(
             constraints=plan.constraints,
             recorded=inputs.recorded,
             logits=inputs.logits,
-            seed=int(plan.settings.seed),
+            seed=seed,
             memory=int(plan.settings.memory),
         )
     if folder is not None and known is None:
@@ -42,4 +49,5 @@ def _recalled(folder: RunFolder | None) -> HeadFit | None:
     if folder is None or not folder.has_stage("head"):
         return None
     stage = folder.load_stage("head")
-    return HeadFit(stage["theta"], float(stage["gradient_norm"]), float(stage["error_bound"]), int(stage["iterations"]))
+    l2, norm, error = (float(stage[name]) for name in ("l2", "gradient_norm", "error_bound"))
+    return HeadFit(stage["theta"], l2, norm, error, int(stage["iterations"]))

@@ -1,11 +1,11 @@
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from leanset._arrays import AnyArray, Matrix
+from leanset._arrays import AnyArray, Matrix, Rows
 from leanset._errors import InputError, warn
 from leanset._options import options_of
 from leanset._progress import Reporter
@@ -15,8 +15,11 @@ from leanset.plan import Outline, checked_head
 from leanset.scores import Evidence, Needs
 from leanset.settings import NetworkOptions, ReadingOptions, Settings
 
-DEFAULT_L2 = 1e-4
 STATISTICS = "head:"
+# What stays fixed when training on less, by default. A head on features is fitted by itself, as scikit-learn does with its
+# C, and under the total penalty examples that are fitted carry nothing (docs/how-to-choose.md has the measurements). A
+# network is trained with its weight decay left alone.
+FEATURES_PENALTY, NETWORK_PENALTY = "total", "mean"
 Source = Images | Examples | HeadStatistics
 
 
@@ -27,14 +30,16 @@ class Inputs:
     Attributes
     ----------
     examples : features and targets
-    l2, standardize : defaults for the fit of the head
+    l2 : weight decay of the network; None if there is none, and l2 is then chosen
+    penalty, standardize : defaults for the fit of the head
     start : (C, d+1) weights of a head for the unscaled features, or None
     logits : (n, C) outputs of the network, or None
     recorded : features and the records of a training run
     """
 
     examples: Examples
-    l2: float
+    l2: float | None
+    penalty: str
     standardize: bool
     start: Matrix | None
     logits: AnyArray | None
@@ -51,7 +56,17 @@ class Inputs:
             held_out=examples.validation is not None,
             dynamics=bool(self.recorded.dynamics),
             l2=self.l2,
+            penalty=self.penalty,
             standardize=self.standardize,
+        )
+
+    def take(self, places: Rows) -> "Inputs":
+        """Return the inputs with some of the examples."""
+        return replace(
+            self,
+            examples=self.examples.take(places),
+            logits=None if self.logits is None else self.logits[places],
+            recorded=self.recorded.take(places),
         )
 
     def digests(self, needs: Needs) -> dict[str, str | None]:
@@ -114,8 +129,8 @@ def statistics_in(source: str) -> HeadStatistics:
 def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs:
     """Convert features or head statistics to `Inputs`.
 
-    Plain features are standardised and get leanset's default l2. Head statistics are used as the network saw them: raw
-    features, its weight decay as l2, and its head as the start.
+    Plain features are standardised, and their l2 is chosen by held-out rows. Head statistics are used as the network saw
+    them: raw features, its weight decay as l2, and its head as the start.
     """
     head, statistics = settings.head, source if isinstance(source, HeadStatistics) else None
     examples = source.examples() if isinstance(source, HeadStatistics) else source
@@ -124,7 +139,8 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
     decay = None if statistics is None else statistics.weight_decay
     return Inputs(
         examples,
-        DEFAULT_L2 if decay is None else decay,
+        decay,
+        FEATURES_PENALTY if statistics is None else NETWORK_PENALTY,
         statistics is None,
         None if head is None else checked_head(head, (len(examples.classes), examples.features.shape[1] + 1)),
         None if statistics is None else statistics.logits,

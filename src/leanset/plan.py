@@ -16,8 +16,6 @@ from leanset.problem import Constraints
 from leanset.select import BUDGETS, LEAST_OF_A_CLASS, Budget, Coverage, Strategy, covers, strategy_named
 from leanset.settings import Settings
 
-DEFAULT_PENALTY = "mean"  # without `C`
-
 
 @dataclass(frozen=True)
 class Outline:
@@ -31,7 +29,8 @@ class Outline:
     left_out : whether rows of the source were left out
     held_out : whether there is validation data
     dynamics : whether training dynamics are available
-    l2, standardize : defaults for the fit of the head
+    l2 : weight decay of the network, or None
+    penalty, standardize : defaults for the fit of the head
     """
 
     targets: Targets
@@ -40,7 +39,8 @@ class Outline:
     left_out: bool
     held_out: bool
     dynamics: bool
-    l2: float
+    l2: float | None
+    penalty: str
     standardize: bool
 
     def __len__(self) -> int:
@@ -65,9 +65,8 @@ class Plan:
     constraints: Constraints
 
     @property
-    def l2(self) -> float:
-        """Weight of the penalty."""
-        assert self.settings.l2 is not None  # filled in
+    def l2(self) -> float | None:
+        """Weight of the penalty; None if it is chosen when the head is fitted."""
         return self.settings.l2
 
     @property
@@ -120,6 +119,8 @@ def plan_for(settings: Settings, outline: Outline) -> Plan:
         raise InputError(
             f"`{budget.name}` is measured on validation data; pass `validation=(val_features, val_labels)`."
         )
+    if settings.suspects == "drop" and loss.targets != "classes":
+        raise InputError(f"`suspects='drop'` needs classes: `loss={settings.loss!r}` has {loss.targets}.")
     if budget.needs_answers and loss.answers is None:
         raise InputError(
             f"`{budget.name}` counts right or wrong answers, which `loss={settings.loss!r}` does not have."
@@ -156,7 +157,7 @@ def _kind_of_head(settings: Settings, outline: Outline) -> dict[str, Any]:
     """Return what is penalised, what stays fixed and whether features are scaled: as given, or by default."""
     kind: dict[str, Any] = {
         "penalise_bias": True,
-        "penalty": DEFAULT_PENALTY,
+        "penalty": outline.penalty,
         "standardize": outline.standardize,
     }
     if settings.C is not None:  # scikit-learn's head, on these very features
@@ -165,12 +166,13 @@ def _kind_of_head(settings: Settings, outline: Outline) -> dict[str, Any]:
     return kind | {name: value for name, value in given.items() if value is not None}
 
 
-def _l2(settings: Settings, loss: Loss, outline: Outline) -> float:
+def _l2(settings: Settings, loss: Loss, outline: Outline) -> float | None:
     if settings.l2 is not None and settings.C is not None:
         raise InputError(f"`l2={settings.l2}` and `C={settings.C}` are two ways to say one thing; give one of them.")
     if settings.C is not None:
         return loss.l2_of(settings.C, len(outline))
-    return float(outline.l2 if settings.l2 is None else settings.l2)
+    given = outline.l2 if settings.l2 is None else settings.l2
+    return None if given is None else float(given)
 
 
 def _bounds(settings: Settings, budget: Budget) -> tuple[float, float] | None:

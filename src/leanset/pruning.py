@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from leanset._arrays import Rows
 from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._options import with_options
 from leanset._progress import Reporter, reporter_for
@@ -19,7 +20,7 @@ from leanset.plan import Plan, plan_for
 from leanset.problem import Removal
 from leanset.result import PruneResult, load
 from leanset.runs import RunFolder
-from leanset.select import Frontier, MeasuredSizes, Search, answer_within, ladder_counts
+from leanset.select import Frontier, MeasuredSizes, Search, answer_within, ladder_counts, trusted_places
 from leanset.settings import Settings
 
 
@@ -61,7 +62,7 @@ def prune(
         else:
             refuse_network_options(settings)
         inputs = inputs_from(source, settings)
-        return _saved(inputs, plan_for(settings, inputs.outline()), reporter)
+        return _saved(inputs, settings, reporter)
 
 
 def _statistics(images: Images, settings: Settings, reporter: Reporter) -> HeadStatistics:
@@ -78,19 +79,19 @@ def _statistics(images: Images, settings: Settings, reporter: Reporter) -> HeadS
     return network.statistics(gradients=gradients, out=settings.out, retrain=settings.retrain, reporter=reporter)
 
 
-def _saved(inputs: Inputs, plan: Plan, reporter: Reporter) -> PruneResult:
+def _saved(inputs: Inputs, settings: Settings, reporter: Reporter) -> PruneResult:
     """Resume, run and save in the run folder, if one was given."""
-    out, overwrite = plan.settings.out, plan.settings.overwrite
+    plan, out, overwrite = plan_for(settings, inputs.outline()), settings.out, settings.overwrite
     identity = plan.identity() | inputs.digests(plan.strategy.needs)
     identity |= {"data_fingerprint": fingerprint(inputs.examples), "leanset_version": __version__}
     if out is None:
-        return _pruned(inputs, plan, identity, None, reporter)
+        return _pruned(*_trusted(inputs, plan, settings, None, reporter), identity, None, reporter)
     folder = RunFolder(out)
     if folder.is_finished(identity) and not overwrite:
         return load(out)
     new = folder.open(identity, overwrite=overwrite)
     try:
-        result = _pruned(inputs, plan, identity, folder, reporter)
+        result = _pruned(*_trusted(inputs, plan, settings, folder, reporter), identity, folder, reporter)
         result.write_to(folder)
     except (InputError, DivergenceError):
         if new:
@@ -99,8 +100,28 @@ def _saved(inputs: Inputs, plan: Plan, reporter: Reporter) -> PruneResult:
     return result
 
 
+def _trusted(
+    inputs: Inputs, plan: Plan, settings: Settings, folder: RunFolder | None, reporter: Reporter
+) -> tuple[Inputs, Plan, Rows]:
+    """Leave out examples whose label is probably wrong, if that was asked for; return their row numbers, too."""
+    if settings.suspects != "drop":
+        return inputs, plan, np.zeros(0, dtype=np.int64)
+    if folder is not None and folder.has_stage("trusted"):
+        trusted = folder.load_stage("trusted")["places"]
+    else:
+        with working_threads(settings.threads):
+            task, *_ = fitted_task(inputs, plan, None, reporter)
+            with reporter.stage("Looking for wrong labels"):
+                trusted = trusted_places(task)
+        if folder is not None:
+            folder.save_stage("trusted", places=trusted)
+    dropped = np.setdiff1d(np.arange(len(inputs.examples)), trusted)
+    fewer = inputs.take(trusted)
+    return fewer, plan_for(settings, fewer.outline()), inputs.examples.source_rows[dropped]
+
+
 def _pruned(
-    inputs: Inputs, plan: Plan, identity: dict[str, Any], folder: RunFolder | None, reporter: Reporter
+    inputs: Inputs, plan: Plan, dropped: Rows, identity: dict[str, Any], folder: RunFolder | None, reporter: Reporter
 ) -> PruneResult:
     with working_threads(plan.settings.threads):
         task, fit, start_distance = fitted_task(inputs, plan, folder, reporter)
@@ -114,6 +135,10 @@ def _pruned(
         frontier = Frontier(())
         if plan.settings.frontier:
             frontier = sizes.frontier(ladder_counts(len(task), plan.constraints.most), answer)
+        suspect = None
+        if plan.settings.suspects != "ignore":
+            with reporter.stage("Looking for wrong labels"):
+                suspect = task.suspect
         certificate = issue_certificate(
             task.head,
             fit,
@@ -123,10 +148,11 @@ def _pruned(
             inverse=task.inverses.sums.name,
             random=sizes.random_baseline(answer.count, plan.settings.random_draws),
             minimised=search.minimised(answer.count),
+            suspect=suspect,
             method=plan.strategy.method,
             formulation=plan.strategy.formulation,
             seed=plan.settings.seed,
-            fingerprint=identity["data_fingerprint"],
+            fingerprint=fingerprint(inputs.examples) if len(dropped) else identity["data_fingerprint"],
             start_distance=start_distance,
             findings=_findings(plan, search, answer),
         )
@@ -134,6 +160,7 @@ def _pruned(
         return PruneResult(
             kept=rows[~answer.removed],
             removed=rows[answer.removed],
+            dropped=dropped,
             rows=rows,
             certificate=certificate,
             frontier=frontier,
@@ -141,6 +168,7 @@ def _pruned(
             influence_norm=influence_norm,
             label_probability=plan.loss.target_probability(task.head.predicted, design.targets),
             weight=answer.weights,
+            suspect=np.zeros(len(rows), dtype=bool) if suspect is None else suspect,
             score=np.full(len(rows), np.nan) if search.scores is None else search.scores,
             settings=identity,
         )

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from leanset import runs
-from leanset._arrays import AnyArray, Rows, Vector
+from leanset._arrays import AnyArray, Mask, Rows, Vector
 from leanset._errors import InputError, missing_extra
 from leanset.certify import Certificate
 from leanset.select import Frontier
@@ -18,6 +18,7 @@ class PruneResult:
     Attributes
     ----------
     kept, removed : sorted row numbers in the input, or in the source if unreadable rows were left out
+    dropped : row numbers of examples left out before, with `suspects="drop"`; neither kept nor removed
     certificate : what removing them does to the head
     frontier : size against certified change; empty if not requested
     rows : (n,) row number of each example; the arrays below are in this order
@@ -25,12 +26,14 @@ class PruneResult:
     influence_norm : length of each row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
     label_probability : probability of each row's own label under the head fitted on all examples; NaN for numbers
     weight : (n,) weight of each example: 0 for removed ones, 1 for kept ones unless weights were asked for
+    suspect : (n,) True for examples whose label is probably wrong
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
     """
 
     kept: Rows
     removed: Rows
+    dropped: Rows
     certificate: Certificate
     frontier: Frontier
     rows: Rows = field(repr=False)
@@ -38,6 +41,7 @@ class PruneResult:
     influence_norm: Vector = field(repr=False)
     label_probability: Vector = field(repr=False)
     weight: Vector = field(repr=False)
+    suspect: Mask = field(repr=False)
     score: Vector = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
 
@@ -98,6 +102,8 @@ class PruneResult:
         folder.write_json(runs.SETTINGS, self.settings)
         folder.write_rows(runs.KEPT, self.kept)
         folder.write_rows(runs.REMOVED, self.removed)
+        if self.settings["suspects"] == "drop":
+            folder.write_rows(runs.DROPPED, self.dropped)
         folder.write_table(
             runs.SELECTION,
             {
@@ -108,6 +114,7 @@ class PruneResult:
                 "influence_norm": self.influence_norm,
                 "label_probability": self.label_probability,
                 "weight": self.weight,
+                "suspect": self.suspect,
                 "score": self.score,
             },
         )
@@ -145,6 +152,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
     return PruneResult(
         kept=folder.read_rows(runs.KEPT),
         removed=folder.read_rows(runs.REMOVED),
+        dropped=folder.read_rows(runs.DROPPED) if folder.has(runs.DROPPED) else np.zeros(0, dtype=np.int64),
         certificate=Certificate.from_dict(folder.read_json(runs.CERTIFICATE, Certificate.keys())),
         frontier=Frontier.from_csv(folder.read_text(runs.FRONTIER)),
         rows=table["row"],
@@ -152,6 +160,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
         influence_norm=table["influence_norm"],
         label_probability=table["label_probability"],
         weight=table["weight"],
+        suspect=table["suspect"],
         score=table["score"],
         settings=folder.read_json(runs.SETTINGS),
     )

@@ -22,7 +22,7 @@ import numpy as np
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import RunFolderError
 
-KEPT, REMOVED, KEPT_CSV = "kept.txt", "removed.txt", "kept.csv"
+KEPT, REMOVED, KEPT_CSV, DROPPED = "kept.txt", "removed.txt", "kept.csv", "dropped.txt"
 SELECTION = "selection.parquet"
 CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"

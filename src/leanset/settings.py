@@ -214,7 +214,8 @@ class PruneOptions(Checked):
     l2: Annotated[
         float | None,
         Option(
-            "weight of the penalty (l2/2)‖θ‖²; if not given, 1e-4 or the network's weight decay",
+            "weight of the penalty (l2/2)‖θ‖²; if not given, the network's weight decay, or for features the value with the "
+            "lowest loss on held-out training examples",
             _HEAD,
             rule=positive(": without a penalty, a head on separable data has no minimum"),
         ),
@@ -242,7 +243,7 @@ class PruneOptions(Checked):
         str | None,
         Option(
             "what stays fixed when you train on less: 'mean' leaves l2 alone (torch's weight decay), 'total' leaves "
-            "n·l2 alone (scikit-learn's C); if not given, 'total' with C, else 'mean'",
+            "n·l2 alone (scikit-learn's C); if not given, 'total' for features and 'mean' for a network",
             _HEAD,
             rule=one_of(*PENALTIES),
         ),
@@ -333,6 +334,15 @@ class PruneOptions(Checked):
             rule=one_of(*AIMS),
         ),
     ] = None
+    suspects: Annotated[
+        str,
+        Option(
+            "examples whose label is probably wrong, because heads fitted without them confidently predict another class: "
+            "'list' marks them, 'drop' also leaves them out before anything else, 'ignore' does not look for them",
+            _CHOICE,
+            rule=one_of("list", "drop", "ignore"),
+        ),
+    ] = "list"
     formulation: Annotated[
         str,
         Option("'newton', or 'paper' for problems (a) and (b) as published", _CHOICE, rule=one_of(*FORMULATIONS)),

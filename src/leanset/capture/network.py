@@ -22,6 +22,7 @@ from leanset.capture.recording import capture_head, weights_of
 from leanset.capture.settings import NetworkSettings, network_settings
 from leanset.data import Classes, Dynamics, Images, array_digest
 from leanset.head import HeadStatistics, is_stored, store_in
+from leanset.inputs import NETWORK_PENALTY
 from leanset.plan import Outline
 from leanset.runs import NETWORK
 from leanset.select import Strategy
@@ -73,6 +74,7 @@ class Network:
             held_out=images.held_out is not None,
             dynamics=self.settings.checkpoint is None,
             l2=self.settings.recipe.weight_decay,
+            penalty=NETWORK_PENALTY,
             standardize=False,
         )
 

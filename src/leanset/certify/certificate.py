@@ -49,6 +49,7 @@ class Certificate:
     weighted : whether the kept examples have weights
     least_weight, largest_weight : their range; 1 without weights
     effective_size : (Σw)²/Σw², how many evenly weighted examples the kept ones are worth
+    suspects_among_kept, suspects_among_removed : share of examples whose label is probably wrong; None if not looked for
     refit_error_bound : bound on the error of `refit_change`, because fits stop before the exact minimum; proven if
         `penalised_bias`, else estimated from the last Newton steps
     start_head_distance : ‖θ̂ − given head‖ if a head was given, else None
@@ -103,6 +104,8 @@ class Certificate:
     least_weight: float
     largest_weight: float
     effective_size: float
+    suspects_among_kept: float | None
+    suspects_among_removed: float | None
     refit_error_bound: float
     start_head_distance: float | None
     outcome: str

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from leanset._arrays import Mask
 from leanset.head import Design
 
 
@@ -42,6 +43,34 @@ def about_validation(validation: Design | None) -> list[Finding]:
         Finding(
             "LS104",
             "No validation data was given: losses, answers and bounds are those on the training examples.",
+        )
+    ]
+
+
+def about_suspects(suspect: Mask | None) -> list[Finding]:
+    """State how many labels are probably wrong, if any are."""
+    count = 0 if suspect is None else int(suspect.sum())
+    if suspect is None or count == 0:
+        return []
+    return [
+        Finding(
+            "LS111",
+            f"{count:,} labels ({count / len(suspect):.1%}) are probably wrong or very hard: heads fitted without these "
+            "examples confidently predict another class. They are marked in the selection table; `suspects='drop'` leaves "
+            "them out.",
+        )
+    ]
+
+
+def about_the_aim(minimised: str, kept: int, free_weights: int) -> list[Finding]:
+    """State that the loss was minimised, and why."""
+    if minimised != "loss":
+        return []
+    return [
+        Finding(
+            "LS112",
+            f"The search minimised the rise of the loss, not ‖Δθ‖: {kept:,} kept examples, {free_weights:,} free weights of "
+            "the head. Choose with `minimise`.",
         )
     ]
 

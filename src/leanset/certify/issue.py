@@ -4,12 +4,19 @@ from typing import Any
 
 import numpy as np
 
-from leanset._arrays import Vector
+from leanset._arrays import Mask, Vector
 from leanset._linalg import Operator
 from leanset._version import __version__
 from leanset.certify.bounds import loss_gap_bounds
 from leanset.certify.certificate import Certificate
-from leanset.certify.findings import Finding, about_the_head, about_the_start, about_validation
+from leanset.certify.findings import (
+    Finding,
+    about_suspects,
+    about_the_aim,
+    about_the_head,
+    about_the_start,
+    about_validation,
+)
 from leanset.certify.quality import half_width
 from leanset.head import Design, FittedHead, HeadFit, refit
 from leanset.problem import Paired, Quality, RandomRemovals, Removal
@@ -25,6 +32,7 @@ def issue_certificate(
     inverse: str,
     random: RandomRemovals,
     minimised: str,
+    suspect: Mask | None,
     method: str,
     formulation: str,
     seed: int,
@@ -43,6 +51,7 @@ def issue_certificate(
     inverse : name of the inverse used for the linear prediction
     random : random removals of equal size, measured
     minimised : what the search minimised
+    suspect : (n,) True for examples whose label is probably wrong; None if not looked for
     method, formulation, seed, fingerprint : needed to reproduce the result
     start_distance : ‖θ̂ − given head‖, if one was given
     findings : further findings
@@ -52,6 +61,8 @@ def issue_certificate(
     first, second = loss_gap_bounds(validation or head.design, head.theta, after.theta - head.theta)
     above = _above_random((validation or head.design).losses(after.theta), random)
     known = [*about_the_head(len(head), after.change, head.loss.name), *about_validation(validation)]
+    known += about_the_aim(minimised, len(head) - removal.count, head.free_weights)
+    known += about_suspects(suspect)
     if start_distance is not None:
         known.append(about_the_start(start_distance, head.norm))
     return Certificate(
@@ -88,6 +99,8 @@ def issue_certificate(
         least_weight=float(kept.min()),
         largest_weight=float(kept.max()),
         effective_size=float(kept.sum() ** 2 / np.sum(kept**2)),
+        suspects_among_kept=None if suspect is None else _share(suspect[~removal.removed]),
+        suspects_among_removed=None if suspect is None else _share(suspect[removal.removed]),
         refit_error_bound=fit.error_bound + after.error_bound,
         start_head_distance=start_distance,
         outcome=removal.outcome.value,
@@ -104,6 +117,10 @@ def _stated(where: str, quality: Quality | None, random: Sequence[Quality]) -> d
         stated |= {f"random_{where}_{name}": _known(value) for name, value in zip(Quality.NAMES, drawn, strict=True)}
     fields = [key for key in Certificate.keys() if key.startswith((f"{where}_", f"random_{where}_"))]  # noqa: SIM118
     return {key: stated.get(key) for key in fields}
+
+
+def _share(mask: Mask) -> float:
+    return float(mask.mean()) if len(mask) else 0.0
 
 
 def _known(number: float) -> float | None:

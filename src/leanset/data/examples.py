@@ -48,6 +48,11 @@ class Examples:
         """Return the positions of examples with these source row numbers, -1 for missing rows."""
         return places_among(self.source_rows, rows)
 
+    def take(self, places: Rows) -> "Examples":
+        """Return some of the examples, in ascending order; the held-out examples stay."""
+        targets = replace(self.targets, values=self.targets.values[places])
+        return Examples(self.features[places], targets, self.validation, self.source_rows[places])
+
     def renamed(self, names: tuple[str, ...]) -> "Examples":
         """Return the same examples with other output names."""
         held_out = self.validation and self.validation.renamed(names)

@@ -22,6 +22,7 @@ class HeadFit:
     Attributes
     ----------
     theta : (C, D) weights, bias last
+    l2 : weight of the penalty
     gradient_norm : ‖∇‖ of the penalised objective at theta
     error_bound : bound on the distance to the true minimiser. If every column is penalised, it is proven by strong
         convexity: gradient_norm / l2. Else it is an estimate, the length of the last Newton step, which theta already
@@ -30,6 +31,7 @@ class HeadFit:
     """
 
     theta: Matrix
+    l2: float
     gradient_norm: float
     error_bound: float
     iterations: int
@@ -85,7 +87,7 @@ def fit_head(
         # A gradient of rounding size ends the fit; an estimated error then needs a step measured there, not a long one.
         final = norm <= floor and (strength > 0 or (rounding and np.isfinite(newton_step)))
         if final or error <= relative_error * np.linalg.norm(theta):
-            return HeadFit(theta, norm, error, step)
+            return HeadFit(theta, l2, norm, error, step)
         rounding = norm <= floor
         curvature = Curvature(design, predicted, l2, weights)
         inverse = inverse or _preconditioner(curvature)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leanset._arrays import Matrix, Rows
+from leanset._linalg import Operator
 from leanset._rng import stream
 from leanset.head.design import Design
 from leanset.head.fit import fit_head
@@ -69,15 +70,22 @@ def choose_l2(design: Design, seed: int) -> ChosenL2:
     return ChosenL2(best, start)
 
 
-def cross_fitted(design: Design, l2: float, start: Matrix, seed: int) -> Matrix:
-    """Return the (n, C) predictions for each row of a head that was fitted without it."""
+def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operator, seed: int) -> Matrix:
+    """Return the (n, C) predictions for each row of a head that was fitted without it.
+
+    Parameters
+    ----------
+    design, l2 : rows, targets, loss and weight of the penalty
+    start, precondition : the head of all rows and the inverse of its Hessian, from which the fits start
+    seed : of the folds
+    """
     # A fold may lack a class, whose best bias has no limit.
     design, fold = replace(design, penalise_bias=True), _folds(len(design), seed)
     predicted = np.zeros((len(design), design.shape[0]))
     for nth in range(_FOLDS):
         weights, rows = (fold != nth).astype(np.float64), np.flatnonzero(fold == nth)
-        head = fit_head(design, l2, weights=weights, start=start, relative_error=_ACCURACY).theta
-        predicted[rows] = design.sample(rows).predicted(head)
+        fit = fit_head(design, l2, weights=weights, start=start, precondition=precondition, relative_error=_ACCURACY)
+        predicted[rows] = design.sample(rows).predicted(fit.theta)
     return predicted
 
 

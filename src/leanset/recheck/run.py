@@ -28,6 +28,7 @@ _NUMBERS = (
     "loss_above_random_high",
     *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change", "weighted"),
     *("least_weight", "largest_weight", "effective_size", "penalised_bias"),
+    *("suspects_among_kept", "suspects_among_removed"),
 )
 
 
@@ -57,6 +58,9 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
             *("penalise_bias", "weight_bounds"),
         ),
     )
+    if folder.has(runs.DROPPED):
+        dropped = examples.places_of(folder.read_rows(runs.DROPPED))
+        examples = examples.take(np.setdiff1d(np.arange(len(examples)), dropped))
     numbers = _numbers_are_numbers(certificate)
     yield numbers
     if not numbers.holds:
@@ -81,7 +85,9 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
     yield _within_budget(settings, certificate)
     yield _balanced(settings["class_balance"], examples, removed, pinned)
     yield Check(
-        "l2", settings["l2"] == certificate["l2"], f"settings {settings['l2']}, certificate {certificate['l2']}"
+        "l2",
+        settings["l2"] in (None, certificate["l2"]),  # None: it was chosen by held-out rows
+        f"settings {settings['l2'] or 'chosen'}, certificate {certificate['l2']}",
     )
     yield from check_removal(
         examples, kept, removed, certificate, standardize=settings["standardize"], pinned=pinned, weights=weights
@@ -89,7 +95,7 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
-    optional = {"start_head_distance"}
+    optional = {"start_head_distance", "suspects_among_kept", "suspects_among_removed"}
     optional |= {key for key in certificate if "validation_" in key or key.endswith("_same_answers")}
     wrong = [
         key

@@ -60,6 +60,8 @@ def summary_rows(certificate: Certificate) -> list[Row]:
     rows += _answers("training", c.training_same_answers, c.random_training_same_answers)
     if c.validation_loss is None:
         rows.append(("training loss", f"{c.training_loss_gap:+.4f}", f"{c.random_training_loss_gap:+.4f}"))
+    if c.suspects_among_kept is not None and (c.suspects_among_kept or c.suspects_among_removed):
+        rows.append(("labels probably wrong", _suspects(c), ""))
     rows.append(("head moves by ‖Δθ‖", _moved(c), f"{c.random_refit_change_mean:.4g} ± {c.random_refit_change_sd:.2g}"))
     penalty = f"{c.penalty} penalty" if c.penalised_bias else f"{c.penalty} penalty, none on the bias"
     rows.append(("train the head with", f"l2 = {c.train_l2:.4g} on the averaged loss ({penalty})", ""))
@@ -130,6 +132,10 @@ def _loss(c: Certificate) -> str:
     span = "" if low is None or high is None else f", 95 %: {low:+.4f} to {high:+.4f}"
     after = c.validation_loss + c.validation_loss_gap
     return f"{c.validation_loss:.4f} → {after:.4f} ({c.validation_loss_gap:+.4f}{span})"
+
+
+def _suspects(c: Certificate) -> str:
+    return f"{percent(c.suspects_among_kept or 0.0)} of the kept, {percent(c.suspects_among_removed or 0.0)} of the removed"
 
 
 def _moved(c: Certificate) -> str:

@@ -7,7 +7,7 @@ from leanset.select.frontier import Frontier, FrontierPoint
 from leanset.select.names import FORMULATIONS, covers, strategy_named
 from leanset.select.sizes import expected_evaluations, ladder_counts
 from leanset.select.strategy import Search, Strategy
-from leanset.select.task import Task
+from leanset.select.task import Task, trusted_places
 
 __all__ = [
     "AIMS",
@@ -31,4 +31,5 @@ __all__ = [
     "ladder_counts",
     "strategy_named",
     "the_budget",
+    "trusted_places",
 ]

@@ -26,7 +26,7 @@ from leanset.certify import Finding
 from leanset.head import refit
 from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
-from leanset.scores import AUM, Needs, confident_disagreement
+from leanset.scores import AUM, Needs
 from leanset.select.aim import Aim, aim_for, loss_rise
 from leanset.select.budget import Budget
 from leanset.select.coverage import Coverage
@@ -193,11 +193,10 @@ class NewtonSearch(ExchangeSearch):
     def _difficulty(self) -> Vector:
         return AUM().difficulty(self.task.recorded)
 
-    @cached_property
+    @property
     def suspect(self) -> float:
-        """Share of the examples with whose label the network, or the head, confidently disagrees."""
-        disputed = confident_disagreement(self.task.predicted, self.task.head.design.targets)
-        return float(disputed.mean())
+        """Share of the examples with whose label the network, or a head fitted without them, confidently disagrees."""
+        return 0.0 if self.task.suspect is None else float(self.task.suspect.mean())
 
     def _refitted(self, removal: Removal) -> Removal:
         task = self.task

@@ -3,11 +3,11 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import AnyArray, Mask, Matrix
-from leanset.head import Design, FittedHead
+from leanset._arrays import AnyArray, Mask, Matrix, Rows
+from leanset.head import Design, FittedHead, cross_fitted
 from leanset.influence import HeadInverses, InfluenceMap, influence_map
 from leanset.problem import Constraints
-from leanset.scores import Evidence
+from leanset.scores import Evidence, confident_disagreement
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,20 @@ class Task:
         """The recorded evidence, with the errors of the predictions added."""
         return replace(self.recorded, errors=self.head.design.residual(self.predicted))
 
+    @cached_property
+    def suspect(self) -> Mask | None:
+        """Which examples a head confidently assigns to another class than their label; None if there are no classes.
+
+        The network's own predictions are asked if they were captured, else heads fitted without the example.
+        """
+        head = self.head
+        if head.loss.targets != "classes":
+            return None
+        predicted = self.predicted
+        if self.logits is None:
+            predicted = cross_fitted(head.design, head.l2, head.theta, self.inverses.precondition, self.seed)
+        return confident_disagreement(predicted, head.design.targets)
+
     def influence(self, *, centred: bool, measured_by: FittedHead | None = None) -> InfluenceMap:
         """Return the influence vectors with the Hessian of all examples."""
         return influence_map(
@@ -57,3 +71,12 @@ class Task:
     def nothing(self) -> Mask:
         """Return a mask that removes nothing."""
         return np.zeros(len(self), dtype=bool)
+
+
+def trusted_places(task: Task) -> Rows:
+    """Return the examples whose label is not suspect, pinned ones, and all of a class that would vanish."""
+    assert task.suspect is not None  # the plan checks that there are classes
+    trusted = ~task.suspect | task.constraints.pinned
+    groups = task.constraints.groups
+    left = np.bincount(groups[trusted], minlength=task.constraints.n_groups)
+    return np.flatnonzero(trusted | (left[groups] == 0))
