@@ -120,6 +120,9 @@ def test_own_weights_instead_of_training(image_folder, image_run, tmp_path):
     assert "0.0002 is assumed" in done.stderr
     told = call("prune", f"folder:{image_folder}", *foreign, "--no-frontier", "--json", "--weight-decay", 0.01, check=0)
     assert json.loads(told.stdout)["l2"] == 0.01
+    by_c = call("prune", f"folder:{image_folder}", *foreign, "--no-frontier", "--json", "--C", 1.0, check=0)
+    assert by_c.stderr == ""  # no weight decay is assumed
+    assert not json.loads(by_c.stdout)["penalised_bias"]
 
 
 def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):

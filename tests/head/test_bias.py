@@ -152,7 +152,7 @@ def test_what_holds_the_biases_of_a_softmax_changes_no_answer():
     held[:, -1] = 1.0
     np.testing.assert_allclose(exact @ held.ravel(), 0.0, atol=1e-12)
     assert abs(head.theta[:, -1].sum()) < 1e-12
-    rhs = head.gradients(np.arange(8)) + head.slope
+    rhs = head.gradients(np.arange(8)) + head.penalty_slope
     expected = rhs.reshape(8, -1) @ np.linalg.pinv(exact, rcond=1e-10)
     for inverse in EXACT:
         found = inverse.prepare(head.curvature()).solve(rhs)

@@ -56,7 +56,7 @@ class FittedHead:
         return (outputs - 1 if self.loss.coupled else outputs) * width
 
     @cached_property
-    def slope(self) -> Matrix:
+    def penalty_slope(self) -> Matrix:
         """The gradient of the penalty at θ̂: l2·θ̂ where it is penalised, 0 elsewhere."""
         return self.design.ridge(self.l2).slope(self.theta)
 
@@ -104,4 +104,4 @@ class FittedHead:
     def gradient_sum(self, weights: Vector, *, centred: bool) -> Matrix:
         """Return Σ_i weights_i g_i, plus the penalty's slope for each row if centred."""
         total = self.design.gradient_sum(self.residual, weights)
-        return total + float(weights.sum()) * self.slope if centred else total
+        return total + float(weights.sum()) * self.penalty_slope if centred else total

@@ -74,5 +74,5 @@ def influence_map(
         Euclidean length if None
     """
     scale = 1.0 / (len(head) if weights is None else float(weights.sum()))
-    shift = head.slope if centred else np.zeros_like(head.theta)
+    shift = head.penalty_slope if centred else np.zeros_like(head.theta)
     return inverse.influence(head, weights, shift, scale, prepared, measured_by)

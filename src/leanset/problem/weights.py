@@ -43,7 +43,7 @@ class WeightProblem:
     def target(self) -> Matrix:
         """The (C, D) sum that the weighted gradients must have."""
         head = self.head
-        return np.zeros_like(head.theta) if head.penalty.centred else -len(head) * head.slope
+        return np.zeros_like(head.theta) if head.penalty.centred else -len(head) * head.penalty_slope
 
     @cached_property
     def scale(self) -> float:
@@ -61,7 +61,7 @@ class WeightProblem:
     @property
     def _shift(self) -> Matrix:
         head = self.head
-        return head.slope if head.penalty.centred else np.zeros_like(head.theta)
+        return head.penalty_slope if head.penalty.centred else np.zeros_like(head.theta)
 
     def weights(self, factors: Vector) -> Vector:
         """Return the weights that factors stand for."""
