@@ -27,6 +27,12 @@ def a_share(value: Any) -> str | None:
     return None if 0 < value < 1 else "lie in (0, 1)"
 
 
+def shares(value: Any) -> str | None:
+    """Rule: one or more numbers between 0 and 1, both excluded."""
+    listed = isinstance(value, tuple | list) and len(value) > 0 and not any(map(a_share, value))
+    return None if listed else "be one or more numbers in (0, 1)"
+
+
 def positive(reason: str = "") -> Rule:
     """Rule: a finite number above 0."""
 

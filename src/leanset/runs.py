@@ -70,7 +70,7 @@ class Folder:
 
     def write_json(self, name: str, values: dict[str, Any]) -> None:
         """Write a dict as JSON; infinity and NaN, which JSON lacks, become null."""
-        self.write_bytes(name, (json.dumps(_json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
+        self.write_bytes(name, (json.dumps(json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
 
     def read_json(self, name: str, needs: Iterable[str] = ()) -> dict[str, Any]:
         """Read a dict from JSON; raise if a key of `needs` is missing."""
@@ -256,11 +256,18 @@ def in_words(keys: list[str]) -> str:
     return readable[0] if len(readable) == 1 else f"{', '.join(readable[:-1])} and {readable[-1]}"
 
 
-def _json_safe(value: Any) -> Any:
+def json_safe(value: Any) -> Any:
+    """Return plain values with None for infinity and NaN, which JSON lacks.
+
+    Examples
+    --------
+    >>> json_safe({"rows": (1, float("nan"))})
+    {'rows': [1, None]}
+    """
     if isinstance(value, dict):
-        return {key: _json_safe(item) for key, item in value.items()}
+        return {key: json_safe(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_json_safe(item) for item in value]
+        return [json_safe(item) for item in value]
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value

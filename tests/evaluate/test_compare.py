@@ -7,10 +7,10 @@ from leanset import RunFolderError
 from leanset._progress import Silent
 from leanset.evaluate import study as study_module
 from leanset.evaluate.compare import TABLE, Answer, run_comparison
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
-from leanset.evaluate.setup import STRATIFIED
 from leanset.evaluate.summary import parts_of, summarise
+from leanset.judge import FULL, STRATIFIED
 from tests.evaluate.setups import tiny_setup
 from tests.evaluate.test_question import asked
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from leanset import InputError
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job, checked_protocol, epochs_of
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job, checked_protocol, epochs_of
+from leanset.judge import FULL
 from leanset.training.batches import steps_of
 
 FRACTIONS = (0.2, 0.25, 1e-5, 0.866666667, 0.8666666, 0.8666667)  # some of them alike to six digits

@@ -4,9 +4,10 @@ from collections import Counter
 import pytest
 
 from leanset import InputError
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
-from leanset.evaluate.setup import SELECTORS, STRATIFIED
+from leanset.evaluate.setup import SELECTORS
+from leanset.judge import FULL, STRATIFIED
 
 
 def asked(**changes):

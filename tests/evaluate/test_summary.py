@@ -5,11 +5,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL
-from leanset.evaluate.row_files import as_dicts
-from leanset.evaluate.statistics import Comparison, Interval
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.summary import compared, summarise, verdicts
-from leanset.evaluate.verdict import verdict
+from leanset.judge import FULL, Comparison, Interval, as_dicts, verdict
 
 BASE = "stratified-random"
 SEEDS = {  # which seeds each method has finished

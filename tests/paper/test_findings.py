@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leanset.evaluate import FULL, Job, Study
+from leanset.evaluate import Job, Study
+from leanset.judge import FULL
 from leanset.paper import EXPERIMENTS, run_experiment
 from leanset.paper.gap_rows import RETRAINING
 from tests.paper.tiny import NOISY, SOURCE, TINY, TINY_SETTINGS, tiny_experiment

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leanset.certify import Prediction
-from leanset.evaluate import mean_interval
+from leanset.judge import mean_interval
 from leanset.paper.gap_rows import GapRow, agreement, mean_gaps, retraining_row
 
 SETS = [(method, fraction, seed) for method in ("leanset", "random") for fraction in (0.4, 0.7) for seed in range(3)]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from leanset._progress import Silent
-from leanset.evaluate import LEANSET, STRATIFIED, UNIFORM
+from leanset.judge import LEANSET, STRATIFIED, UNIFORM
 from leanset.paper import Experiment
 from leanset.paper.nas import SearchSettings
 from leanset.paper.noise import NoiseSettings

@@ -9,16 +9,15 @@ from leanset._errors import InputError
 from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
-from leanset.evaluate.job_table import folder_in_use
 from leanset.evaluate.markdown import accuracy_table, certificate_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.question import Question
-from leanset.evaluate.row_files import as_dicts, write_rows
-from leanset.evaluate.setup import STRATIFIED, STRATIFIED_SHOWN, Setup, with_held_out
+from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
+from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, as_dicts, check_free, write_rows
 from leanset.report import curves_figure, load, machine, save_figure
-from leanset.runs import Folder
+from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset
 
 TABLE = "table"  # sub-folder of the jobs
@@ -33,8 +32,8 @@ class Answer:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, with None for NaN."""
-        rows = [{k: None if v != v else v for k, v in asdict(row).items()} for row in self.rows]
-        return {"rows": rows, "verdicts": list(self.verdicts)}
+        plain: dict[str, object] = json_safe({"rows": as_dicts(self.rows), "verdicts": self.verdicts})
+        return plain
 
 
 def compare(
@@ -127,8 +126,7 @@ def run_comparison(setup: Setup, question: Question, out: Path, *, workers: int 
     workers : number of processes; one per core if None
     reporter : receives the progress
     """
-    if out.is_dir() and any(out.iterdir()) and not (out / TABLE).is_dir():
-        raise folder_in_use(out)
+    check_free(out, TABLE)
     study, jobs = Study(setup, out / TABLE), question.jobs(setup.scorer)
     study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)

@@ -3,8 +3,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from leanset._errors import InputError
+from leanset.judge import choice_name
 
-FULL = "full"  # the method of jobs that train on all examples
 EQUAL_EPOCHS, EQUAL_STEPS = "equal-epochs", "equal-steps"
 _SET_EPOCHS = re.compile(r"epochs=([1-9]\d*)")
 
@@ -45,9 +45,7 @@ class Job:
     @property
     def selection(self) -> str:
         """The name of the job's selection. Jobs that differ only in network or protocol share it."""
-        short = f"{self.fraction:g}"
-        exact = short if float(short) == self.fraction else repr(self.fraction)
-        return f"{self.method}-{exact}-s{self.seed}"
+        return choice_name(self.method, self.fraction, self.seed)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

@@ -5,7 +5,6 @@ The operating system releases the lock when the process ends, even if it is kill
 """
 
 import contextlib
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,10 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from leanset._arrays import Rows
-from leanset._errors import RunFolderError
 from leanset.evaluate.job import Job
-from leanset.runs import Folder, explained, in_words
+from leanset.judge import SETUP, check_same_setup, folder_in_use
+from leanset.runs import Folder, explained
 
-SETUP = "setup.json"
 _JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
 _OPENING = "setup"  # the lock for writing `setup.json`
 
@@ -44,13 +42,7 @@ class JobTable:
             with self.lock(_OPENING, wait=True):
                 if not self._files.has(SETUP):
                     self._files.write_json(SETUP, identity)
-        known = self._files.read_json(SETUP)
-        given = json.loads(json.dumps(identity))
-        changed = sorted(key for key in given.keys() | known.keys() if given.get(key) != known.get(key))
-        if changed:
-            raise RunFolderError(
-                f"{self.path}: holds jobs with different {in_words(changed)}; choose another output folder."
-            )
+        check_same_setup(self._files, identity)
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
@@ -118,11 +110,6 @@ class JobTable:
         name = f"{_SELECTIONS}/{job.selection}"
         self._files.write_arrays(f"{name}.npz", kept=kept)
         self._files.write_json(f"{name}.json", certificate)
-
-
-def folder_in_use(path: Path) -> RunFolderError:
-    """Return the error for a folder that holds something else."""
-    return RunFolderError(f"{path}: is in use for something else; choose an empty or new output folder.")
 
 
 def _is_foreign(file: Path) -> bool:

@@ -3,9 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from leanset.evaluate.job import FULL
-from leanset.evaluate.setup import LEANSET, STRATIFIED, STRATIFIED_SHOWN
 from leanset.evaluate.summary import SummaryRow, methods_in
+from leanset.judge import FULL, LEANSET, STRATIFIED, STRATIFIED_SHOWN
 from leanset.report import Curve, Panel, Style
 
 _SHOWN_POINTS = (-8.0, 5.0)  # a method that falls further below the baseline has collapsed; how far does not matter

@@ -1,8 +1,10 @@
 from dataclasses import dataclass
 
 from leanset._errors import InputError
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, FULL, Job, checked_protocol, protocol_on_all
-from leanset.evaluate.setup import SELECTORS, STRATIFIED
+from leanset._rules import shares
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job, checked_protocol, protocol_on_all
+from leanset.evaluate.setup import SELECTORS
+from leanset.judge import FULL, check_methods, with_baseline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,18 +33,14 @@ class Question:
 
     def __post_init__(self) -> None:
         self._check()
-        object.__setattr__(self, "methods", (STRATIFIED, *self.methods))
-        for name in ("methods", "fractions", "models", "protocols"):  # drop repeats
+        object.__setattr__(self, "methods", with_baseline(self.methods))
+        for name in ("fractions", "models", "protocols"):  # drop repeats
             object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
 
     def _check(self) -> None:
-        unknown = [method for method in self.methods if method not in SELECTORS]
-        if unknown:
-            raise InputError(
-                f"`methods={self.methods}`: {unknown[0]!r} is unknown; choose from {', '.join(SELECTORS)}."
-            )
-        if not self.fractions or not all(0 < fraction < 1 for fraction in self.fractions):
-            raise InputError(f"`fractions={self.fractions}` must be one or more numbers in (0, 1).")
+        check_methods(self.methods, SELECTORS, "is for features")
+        if must := shares(self.fractions):
+            raise InputError(f"`fractions={self.fractions}` must {must}.")
         if self.seeds < 1:
             raise InputError(f"`seeds={self.seeds}` must be at least 1; intervals need at least 2.")
         if not self.protocols:

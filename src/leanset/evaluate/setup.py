@@ -14,21 +14,14 @@ from leanset.capture import NetworkSettings
 from leanset.data import Images
 from leanset.evaluate.job import Job, checked_protocol, epochs_of
 from leanset.head import HeadStatistics
+from leanset.judge import BALANCED, LEANSET, PAPER, drawn_aside, prune_options
 from leanset.pruning import prune
 from leanset.result import PruneResult
 from leanset.scores import METHODS
 from leanset.select import Coverage
 from leanset.training import Recipe, build_model, fabric_for, is_normalised
 
-LEANSET, BALANCED, PAPER, UNIFORM = "leanset", "balanced", "paper", "random"  # balanced: leanset without coverage
-STRATIFIED, STRATIFIED_SHOWN = "stratified-random", "class-stratified random"  # the baseline, and its name for readers
 SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
-_CHOICES: dict[str, dict[str, Any]] = {  # what the names stand for in `prune`; others are methods of the literature
-    LEANSET: {},
-    BALANCED: {"coverage": "none"},
-    PAPER: {"formulation": "paper"},
-    UNIFORM: {"method": "random", "class_balance": "none"},
-}
 _SCORER_SEED = 1_000_000  # far from the seeds of jobs, so that no network trains on what it chose itself
 
 
@@ -113,7 +106,7 @@ class Setup:
     def _choices(self, method: str) -> dict[str, Any]:
         """Return the options of `prune` that a method of the comparison stands for."""
         doubting = {LEANSET: {"coverage": Coverage(suspects=True)}} if self.suspects else {}
-        return (_CHOICES | doubting).get(method, {"method": method})
+        return doubting.get(method, prune_options(method))
 
     def _recipe_for(self, model: str, recipe: Recipe) -> Recipe:
         built = build_model(
@@ -154,10 +147,5 @@ def with_held_out(images: Images, held_out_share: float, seed: int = 0) -> Image
     """
     if images.held_out is not None:
         return images
-    if not 0 < held_out_share < 1:
-        raise InputError(f"`held_out_share={held_out_share}` must lie in (0, 1).")
-    rng, aside = stream(seed, "held out"), np.zeros(len(images), dtype=bool)
-    for c in range(len(images.classes)):
-        members = rng.permutation(np.flatnonzero(images.labels == c))
-        aside[members[: min(max(1, round(held_out_share * len(members))), len(members) - 1)]] = True
+    aside = drawn_aside(images.labels, held_out_share, seed)
     return replace(images.take(np.flatnonzero(~aside)), held_out=images.take(np.flatnonzero(aside)))

@@ -18,10 +18,11 @@ from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._progress import Advance, Reporter, Silent
 from leanset._threads import available_threads, thread_count
 from leanset.capture import network_statistics, trained_network
-from leanset.evaluate.job import FULL, Job, epochs_of
+from leanset.evaluate.job import Job, epochs_of
 from leanset.evaluate.job_table import JobTable
 from leanset.evaluate.setup import SELECTORS, Setup
 from leanset.head import HeadStatistics
+from leanset.judge import FULL
 from leanset.runs import NETWORK
 from leanset.scores import METHODS
 from leanset.training import HEAD, Quality, steps_of, torch_threads

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from leanset.evaluate.job import FULL, protocol_on_all
-from leanset.evaluate.statistics import Comparison, Interval, holm, mean_interval, paired
-from leanset.evaluate.verdict import verdict
+from leanset.evaluate.job import protocol_on_all
+from leanset.judge import FULL, Comparison, Interval, holm, mean_interval, paired, verdict
 
 Outcome = Mapping[str, Any]  # the row of a finished job
 _Kind = tuple[str, str, float, str]  # model, protocol, fraction, method

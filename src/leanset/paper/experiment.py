@@ -12,7 +12,8 @@ from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset._progress import Reporter
 from leanset.data import Images
-from leanset.evaluate import EQUAL_EPOCHS, FULL, Job, Setup, Study, stratified_places
+from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study, stratified_places
+from leanset.judge import FULL
 from leanset.paper.scale import Scale
 from leanset.training import Recipe
 

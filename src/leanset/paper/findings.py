@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leanset.evaluate import STRATIFIED, STRATIFIED_SHOWN, Outcome, SummaryRow, verdicts, write_rows
+from leanset.evaluate import Outcome, SummaryRow, verdicts
+from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, write_rows
 from leanset.paper.experiment import Experiment
 from leanset.report import load, machine, save_figure
 from leanset.runs import Folder

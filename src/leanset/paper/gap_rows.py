@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scipy.stats import linregress
 
-from leanset.evaluate import Interval, mean_interval, spearman
+from leanset.judge import Interval, mean_interval, spearman
 
 RETRAINING = "retraining"
 REFERENCES = ("refit", RETRAINING)  # what happened to the head and to the network; predictions are compared with both

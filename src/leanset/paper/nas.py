@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from leanset.evaluate import FULL, LEANSET, UNIFORM, Job, Outcome, as_dicts, markdown_table, mean_interval
+from leanset.evaluate import Job, Outcome
+from leanset.judge import FULL, LEANSET, UNIFORM, as_dicts, markdown_table, mean_interval
 from leanset.paper.designs import sampled_designs
 from leanset.paper.experiment import Experiment
 from leanset.paper.findings import Findings

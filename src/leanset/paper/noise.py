@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset.data import Images
-from leanset.evaluate import (
-    FULL,
-    LEANSET,
-    STRATIFIED,
-    Job,
-    SummaryRow,
-    accuracy_table,
-    as_dicts,
-    fraction_table,
-    mean_interval,
-    summarise,
-)
+from leanset.evaluate import Job, SummaryRow, accuracy_table, summarise
+from leanset.judge import FULL, LEANSET, STRATIFIED, as_dicts, fraction_table, mean_interval
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
 from leanset.paper.scale import CPU, PUBLISHED

@@ -4,23 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leanset.evaluate import (
-    BALANCED,
     EQUAL_EPOCHS,
     EQUAL_STEPS,
-    FULL,
-    LEANSET,
-    PAPER,
-    STRATIFIED,
-    UNIFORM,
     Job,
     SummaryRow,
     accuracy_panel,
     accuracy_table,
-    as_dicts,
     certificate_table,
     difference_panel,
     summarise,
 )
+from leanset.judge import BALANCED, FULL, LEANSET, PAPER, STRATIFIED, UNIFORM, as_dicts
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
 from leanset.paper.scale import CPU, PUBLISHED

@@ -11,7 +11,7 @@ import numpy as np
 
 from leanset._arrays import Rows, Vector
 from leanset._errors import InputError
-from leanset.evaluate import bootstrap_interval, spearman, top_spearman
+from leanset.judge import bootstrap_interval, spearman, top_spearman
 
 
 @dataclass(frozen=True)

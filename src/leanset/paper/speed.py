@@ -4,19 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leanset.evaluate import (
-    EQUAL_EPOCHS,
-    FULL,
-    LEANSET,
-    Interval,
-    Job,
-    Outcome,
-    SummaryRow,
-    as_dicts,
-    compared,
-    markdown_table,
-    summarise,
-)
+from leanset.evaluate import EQUAL_EPOCHS, Job, Outcome, SummaryRow, compared, summarise
+from leanset.judge import FULL, LEANSET, Interval, as_dicts, markdown_table
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings
 from leanset.paper.scale import CPU, PUBLISHED

@@ -10,20 +10,10 @@ from leanset._arrays import mask_of
 from leanset._progress import Advance, Silent
 from leanset._threads import working_threads
 from leanset.certify import predictions
-from leanset.evaluate import (
-    BALANCED,
-    FULL,
-    LEANSET,
-    PAPER,
-    STRATIFIED,
-    Job,
-    Outcome,
-    Study,
-    as_dicts,
-    markdown_table,
-)
+from leanset.evaluate import Job, Outcome, Study
 from leanset.fitting import fitted_task
 from leanset.inputs import inputs_from
+from leanset.judge import BALANCED, FULL, LEANSET, PAPER, STRATIFIED, as_dicts, markdown_table
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings
 from leanset.paper.gap_rows import Agreement, GapRow, MeanGap, agreement, mean_gaps, retraining_row

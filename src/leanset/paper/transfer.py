@@ -2,16 +2,8 @@
 
 from dataclasses import dataclass
 
-from leanset.evaluate import (
-    LEANSET,
-    STRATIFIED,
-    Job,
-    accuracy_panel,
-    accuracy_table,
-    as_dicts,
-    parts_of,
-    summarise,
-)
+from leanset.evaluate import Job, accuracy_panel, accuracy_table, parts_of, summarise
+from leanset.judge import LEANSET, STRATIFIED, as_dicts
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
 from leanset.paper.scale import CPU, PUBLISHED

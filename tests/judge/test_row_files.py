@@ -4,7 +4,7 @@ import math
 import pyarrow.parquet as pq
 import pytest
 
-from leanset.evaluate.row_files import as_dicts, write_rows
+from leanset.judge import as_dicts, write_rows
 from tests.evaluate.test_summary import OUTCOMES, ROWS
 
 

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,12 +74,52 @@ def paired(ours: ArrayLike, theirs: ArrayLike, level: float = 0.95) -> Compariso
     >>> paired([0.1 + 0.2, 0.5], [0.3, 0.5]).p_value
     1.0
     """
-    one, two = _pair("ours", ours, "theirs", theirs)
-    rounding = 4 * np.finfo(np.float64).eps * float(max(np.abs(one).max(), np.abs(two).max()))
-    differences = one - two
-    differences[np.abs(differences) <= rounding] = 0.0
+    differences, rounding = _differences(ours, theirs)
     interval = _interval(differences, level, rounding)
     return Comparison(interval, _t_test_p(differences, rounding))
+
+
+def paired_by_row(
+    ours: Sequence[ArrayLike], theirs: Sequence[ArrayLike], rows: Sequence[ArrayLike], level: float = 0.95
+) -> Comparison:
+    """Compare two methods that were measured on the same rows with the same seeds.
+
+    The interval covers other rows and other seeds: its variance is that of the rows (each averaged over the seeds that
+    measured it) plus that of the seeds (each averaged over its rows). This is the two-way clustered variance of Cameron,
+    Gelbach and Miller (2011) without the part that they subtract, so it errs on the wide side. Degrees of freedom are
+    Satterthwaite's. A single seed has no spread; then the interval covers other rows only.
+
+    Parameters
+    ----------
+    ours, theirs : for each seed, one measurement per row
+    rows : for each seed, the number of each row; a row may occur under several seeds
+    level : probability with which the interval covers the true difference
+
+    Examples
+    --------
+    >>> comparison = paired_by_row([[0.5, 0.7, 0.6]] * 2, [[0.4, 0.5, 0.6], [0.3, 0.5, 0.4]], [[0, 1, 2]] * 2)
+    >>> f"{comparison.difference.mean:+.2f}, {comparison.difference.n} seeds"
+    '+0.15, 2 seeds'
+    """
+    _check_level(level)
+    apart = [_differences(one, two)[0] for one, two in zip(ours, theirs, strict=True)]
+    together, n, seeds = np.concatenate(apart), sum(map(len, apart)), len(apart)
+    mean = float(together.mean())
+    _, place = np.unique(np.concatenate([np.asarray(part) for part in rows]), return_inverse=True)
+    by_row = np.bincount(place, together - mean)
+    by_seed = np.array([float((part - mean).sum()) for part in apart])
+    if len(by_row) < 2:
+        return Comparison(Interval(mean, np.nan, np.nan, seeds, level), np.nan)
+    clusters = [sums for sums in (by_row, by_seed) if len(sums) > 1]
+    parts = np.array([len(sums) / (len(sums) - 1) * float(sums @ sums) / n**2 for sums in clusters])
+    variance = float(parts.sum())
+    if variance == 0:
+        return Comparison(Interval(mean, mean, mean, seeds, level), float(mean == 0))
+    freedom = variance**2 / float(np.sum(parts**2 / [len(sums) - 1 for sums in clusters]))
+    error = float(np.sqrt(variance))
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    p_value = float(2 * stdtr(freedom, -abs(mean) / error))
+    return Comparison(Interval(mean, mean - half, mean + half, seeds, level), p_value)
 
 
 def sign_flip_p(differences: ArrayLike, draws: int = 2**_MOST_ENUMERATED, seed: int = 0) -> float:
@@ -212,6 +252,15 @@ def top_spearman(scores: ArrayLike, truth: ArrayLike, top: int = 10) -> float:
     one, two = _pair("scores", scores, "truth", truth, finite=False)
     best = np.argsort(-two, kind="stable")[:top]
     return spearman(one[best], two[best])
+
+
+def _differences(ours: ArrayLike, theirs: ArrayLike) -> tuple[Vector, float]:
+    """Return the differences, with 0 for those of the size of rounding errors, and that size."""
+    one, two = _pair("ours", ours, "theirs", theirs)
+    rounding = 4 * np.finfo(np.float64).eps * float(max(np.abs(one).max(), np.abs(two).max()))
+    differences = one - two
+    differences[np.abs(differences) <= rounding] = 0.0
+    return differences, rounding
 
 
 def _interval(values: Vector, level: float, rounding: float) -> Interval:

@@ -5,15 +5,7 @@ import pytest
 from scipy import stats
 
 from leanset import InputError
-from leanset.evaluate.statistics import (
-    bootstrap_interval,
-    holm,
-    mean_interval,
-    paired,
-    sign_flip_p,
-    spearman,
-    top_spearman,
-)
+from leanset.judge import bootstrap_interval, holm, mean_interval, paired, sign_flip_p, spearman, top_spearman
 
 RNG = np.random.default_rng(11)
 SAMPLES = tuple(RNG.normal(0.9, 0.01, n) for n in (2, 3, 5, 40))

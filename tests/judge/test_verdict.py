@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 from leanset import InputError
-from leanset.evaluate.statistics import Comparison, Interval, paired
-from leanset.evaluate.verdict import verdict
+from leanset.judge import Comparison, Interval, paired, verdict
 
 
 def said(comparison, **more):
