@@ -18,7 +18,7 @@ def test_the_options_are_those_of_the_settings():
 
 def test_every_option_has_a_row():
     rows = set(re.findall(r"^\| `(\w+)` \| (?:`--|only in Python)", PAGE, flags=re.MULTILINE))
-    assert rows == {item.name for item in fields(leanset.Settings)}
+    assert rows == {item.name for kind in (leanset.Settings, leanset.CompareSettings) for item in fields(kind)}
 
 
 def test_an_outdated_page_is_made_anew():

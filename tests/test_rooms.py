@@ -17,7 +17,7 @@ PACKAGE = Path(leanset.__file__).parent
 ORDER = (
     *("rows", "data", "training", "head", "influence", "scores", "problem", "solve", "certify", "select", "recheck"),
     *("report", "parsing", "settings", "plan", "inputs", "fitting", "capture", "checking", "result", "cost", "pruning"),
-    *("judge", "evaluate", "paper", "cli"),
+    *("judge", "trials", "evaluate", "paper", "cli"),
 )
 ROOMS = {name for name in ORDER if (PACKAGE / name).is_dir()}
 BARRED = {

@@ -18,14 +18,18 @@ from leanset.pruning import prune
 from leanset.recheck import Check
 from leanset.result import PruneResult, load
 from leanset.select import Coverage, Frontier, FrontierPoint
-from leanset.settings import Settings
+from leanset.settings import CompareSettings, Settings
 from leanset.solve import AdaptiveAnnealing, Exhaustive, SimulatedAnnealing
+from leanset.trials import CompareResult, CompareRow, compare
 
 __all__ = [
     "AdaptiveAnnealing",
     "Certificate",
     "Check",
     "Cholesky",
+    "CompareResult",
+    "CompareRow",
+    "CompareSettings",
     "ConjugateGradients",
     "Coverage",
     "DivergenceError",
@@ -46,6 +50,7 @@ __all__ = [
     "Settings",
     "SimulatedAnnealing",
     "__version__",
+    "compare",
     "estimate",
     "load",
     "prune",

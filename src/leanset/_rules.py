@@ -72,6 +72,12 @@ def a_text(value: Any) -> str | None:
     return None if isinstance(value, str) else "be a name"
 
 
+def names(value: Any) -> str | None:
+    """Rule: a list of strings."""
+    listed = isinstance(value, tuple | list) and all(isinstance(name, str) for name in value)
+    return None if listed else "be a list of names"
+
+
 def numbers(above: float | None = None) -> Rule:
     """Rule: one finite number per channel, larger than a limit if there is one."""
 

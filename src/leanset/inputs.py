@@ -13,7 +13,7 @@ from leanset.data import Examples, Images, array_digest, examples_from, open_sou
 from leanset.head import LOSSES, HeadStatistics
 from leanset.plan import Outline, checked_head
 from leanset.scores import Evidence, Needs
-from leanset.settings import NetworkOptions, ReadingOptions, Settings
+from leanset.settings import CompareSettings, HeadOptions, NetworkOptions, ReadingOptions, Settings
 
 STATISTICS = "head:"
 # What stays fixed when training on less, by default. A head on features is fitted by itself, as scikit-learn does with its
@@ -83,7 +83,7 @@ class Inputs:
         }
 
 
-def opened(features: Any, labels: ArrayLike | None, settings: Settings, reporter: Reporter) -> Source:
+def opened(features: Any, labels: ArrayLike | None, settings: Settings | CompareSettings, reporter: Reporter) -> Source:
     """Read the source if it is given by name, check arrays, and return other data unchanged."""
     if isinstance(features, os.PathLike):
         features = os.fspath(features)
@@ -153,7 +153,7 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
     )
 
 
-def _check_alone(what: str, labels: ArrayLike | None, settings: Settings) -> None:
+def _check_alone(what: str, labels: ArrayLike | None, settings: HeadOptions) -> None:
     if labels is not None or settings.validation is not None:
         raise InputError(f"`{what}` contains its own labels and validation data; do not pass others.")
 

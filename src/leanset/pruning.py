@@ -12,7 +12,7 @@ from leanset._progress import Reporter, reporter_for
 from leanset._threads import thread_count, working_threads
 from leanset._version import __version__
 from leanset.certify import Finding, about_the_bound, about_the_clock, about_the_vectors, issue_certificate
-from leanset.data import Images, fingerprint
+from leanset.data import Examples, Images, fingerprint
 from leanset.fitting import fitted_task
 from leanset.head import HeadStatistics
 from leanset.inputs import Inputs, inputs_from, opened, refuse_network_options
@@ -26,7 +26,7 @@ from leanset.settings import Settings
 
 @with_options(Settings)
 def prune(
-    features: "str | ArrayLike | Images | HeadStatistics", labels: ArrayLike | None, settings: Settings
+    features: "str | ArrayLike | Examples | Images | HeadStatistics", labels: ArrayLike | None, settings: Settings
 ) -> PruneResult:
     """Find the examples whose joint removal changes the head least, and certify the effect.
 

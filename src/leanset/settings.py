@@ -5,6 +5,7 @@ page are generated from these lines. To add an option, add a line here and use i
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -21,14 +22,16 @@ from leanset._rules import (
     at_least,
     is_number,
     is_whole,
+    names,
     numbers,
     one_of,
     positive,
+    shares,
     yes_or_no,
 )
 from leanset.head import LOSSES, PENALTIES
 from leanset.influence import INVERSES, Inverse
-from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file
+from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file, words_in
 from leanset.scores import METHODS, Method
 from leanset.select import AIMS, BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
@@ -41,6 +44,7 @@ _CHOICE = "What to remove"
 _SEARCH = "Search and certificate"
 _RUN = "Run"
 _NETWORK = "Network (for images)"
+_COMPARISON = "Comparison"
 _READING = "Reading data"
 _LOSSES, _METHODS, _INVERSES, _SOLVERS = (", ".join(table) for table in (LOSSES, METHODS, INVERSES, SOLVERS))
 
@@ -154,10 +158,8 @@ class NetworkOptions(Checked):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PruneOptions(Checked):
-    """The options that, with the data, determine the result of a run."""
-
-    panel: ClassVar[str] = _SEARCH
+class BudgetOptions(Checked):
+    """How much to remove; exactly one of these is given."""
 
     fraction: Annotated[float | None, Option("share of examples to remove, in (0, 1)", _BUDGET, rule=a_share)] = None
     count: Annotated[int | None, Option("number of examples to remove", _BUDGET, rule=a_count)] = None
@@ -198,6 +200,22 @@ class PruneOptions(Checked):
         bool,
         Option("as few examples as reproduce the head, with weights on them", _BUDGET, rule=yes_or_no),
     ] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if sum(getattr(self, name) not in (None, False) for name in BUDGETS) > 1:
+            _ = self.budget  # which says what is wrong
+
+    @property
+    def budget(self) -> Budget:
+        """The given budget."""
+        return the_budget(**{name: getattr(self, name) for name in BUDGETS})
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeadOptions(Checked):
+    """The head's problem: its held-out data, its loss and its penalty."""
+
     validation: Annotated[
         tuple[ArrayLike, ArrayLike] | None,
         Option("held-out (features, labels)", _READING, on_command_line=False, decides=False),
@@ -257,6 +275,14 @@ class PruneOptions(Checked):
             rule=yes_or_no,
         ),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PruneOptions(HeadOptions, BudgetOptions):
+    """The options that, with the data, determine the result of a run."""
+
+    panel: ClassVar[str] = _SEARCH
+
     head: Annotated[
         ArrayLike | None,
         Option(
@@ -398,20 +424,10 @@ class PruneOptions(Checked):
         ),
     ] = DEFAULT_MEMORY
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if sum(getattr(self, name) not in (None, False) for name in BUDGETS) > 1:
-            _ = self.budget  # which says what is wrong
-
-    @property
-    def budget(self) -> Budget:
-        """The given budget."""
-        return the_budget(**{name: getattr(self, name) for name in BUDGETS})
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RunOptions(Checked):
-    """Where and how a run works; its result does not depend on these."""
+class WorkOptions(Checked):
+    """How the work is done; no result depends on these."""
 
     panel: ClassVar[str] = _RUN
     decides: ClassVar[bool] = False
@@ -420,11 +436,84 @@ class RunOptions(Checked):
         int | None,
         Option("number of worker threads; all cores if not given", rule=at_least(1, ", or None for all cores")),
     ] = None
-    out: Annotated[str | os.PathLike[str] | None, Option("run folder to write to and to resume from")] = None
-    overwrite: Annotated[bool, Option("replace a different run in the output folder", rule=yes_or_no)] = False
     progress: Annotated[
         bool | None,
         Option("show progress bars; None shows them if stderr is a terminal", rule=yes_or_no, on_command_line=False),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WorkerOptions(Checked):
+    """How many networks are trained at the same time."""
+
+    panel: ClassVar[str] = _RUN
+    decides: ClassVar[bool] = False
+
+    workers: Annotated[
+        int | None,
+        Option("trainings in parallel; if not given, as many as cores, or one on a GPU", rule=at_least(1)),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunOptions(WorkOptions):
+    """Where a run is saved, and how the work is done."""
+
+    out: Annotated[str | os.PathLike[str] | None, Option("run folder to write to and to resume from")] = None
+    overwrite: Annotated[bool, Option("replace a different run in the output folder", rule=yes_or_no)] = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CompareOptions(Checked):
+    """What a comparison asks."""
+
+    panel: ClassVar[str] = _COMPARISON
+
+    methods: Annotated[
+        Sequence[str] | None,
+        Option(
+            "methods to compare, on the command line e.g. leanset,el2n: leanset, leanset-weights (for features; leanset "
+            "with weights on what it keeps), balanced (for images; leanset without coverage), paper, or methods of the "
+            "literature (docs/scores.md). stratified-random is always included; a few others if not given",
+            rule=names,
+            read=words_in,
+        ),
+    ] = None
+    fractions: Annotated[
+        Sequence[float] | None,
+        Option(
+            "shares of the examples to remove; if not given, 0.4,0.7,0.9 of features and 0.2,0.4,0.6 of images",
+            rule=shares,
+            read=partial(numbers_in, option="fractions"),
+        ),
+    ] = None
+    seeds: Annotated[
+        int | None,
+        Option(
+            "number of repetitions, each with its own draws; if not given, 5 for features and 3 for images",
+            rule=at_least(1),
+        ),
+    ] = None
+    held_out_share: Annotated[
+        float | None,
+        Option("share of each class to hold out if the data have no held-out part; 0.2 if not given", rule=a_share),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CompareSettings(WorkOptions, ReadingOptions, HeadOptions, CompareOptions):
+    """All options of `leanset.compare`, checked; pass an instance as `settings=`, or the options as keywords.
+
+    Examples
+    --------
+    >>> import leanset
+    >>> leanset.CompareSettings(methods=["el2n"], fractions=[0.4]).fractions
+    [0.4]
+    """
+
+    out: Annotated[
+        str | os.PathLike[str] | None,
+        Option("folder for the tables; work that is finished there is not repeated", _COMPARISON, decides=False),
     ] = None
 
 

@@ -121,10 +121,21 @@ def test_what_is_wrong_is_named_before_anything_is_trained_or_written(image_npz,
     assert not (tmp_path / "out").exists()
 
 
-def test_features_and_head_statistics_are_refused(toy_npz, tmp_path):
-    done = call("compare", toy_npz, *NETWORK, "--out", tmp_path / "out", check=2)
-    assert f"{toy_npz}: contains features" in done.stderr
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--loss", "squared"), ("--l2", 0.1), ("--C", 2), ("--penalty", "total"), ("--no-standardize", None)],
+)
+def test_options_of_a_head_do_not_apply_to_images(image_npz, tmp_path, option, value):
+    given = (option,) if value is None else (option, value)
+    done = call("compare", image_npz, *NETWORK, "--out", tmp_path / "out", *given, check=2)
+    assert "images" in done.stderr
+    assert option in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_weights_are_for_features_only(image_npz, tmp_path):
+    done = call("compare", image_npz, *NETWORK, "--methods", "leanset-weights", "--out", tmp_path / "out", check=2)
+    assert "--methods: 'leanset-weights' is for features; choose from leanset, balanced, paper" in done.stderr
 
 
 def test_a_foreign_folder_keeps_what_it_holds(image_npz, tmp_path):

@@ -5,7 +5,16 @@ import pytest
 from scipy import stats
 
 from leanset import InputError
-from leanset.judge import bootstrap_interval, holm, mean_interval, paired, sign_flip_p, spearman, top_spearman
+from leanset.judge import (
+    bootstrap_interval,
+    holm,
+    mean_interval,
+    paired,
+    paired_by_row,
+    sign_flip_p,
+    spearman,
+    top_spearman,
+)
 
 RNG = np.random.default_rng(11)
 SAMPLES = tuple(RNG.normal(0.9, 0.01, n) for n in (2, 3, 5, 40))
@@ -183,3 +192,60 @@ def test_top_spearman_looks_at_the_best_by_truth():
 def test_what_cannot_be_judged_is_refused(call, words):
     with pytest.raises(InputError, match=words):
         call()
+
+
+def crossed(rng, seeds=4, rows=60, shift=0.0, between_seeds=0.5, between_rows=1.0, rest=0.7):
+    """Differences with an effect of each seed, of each row, and of both together."""
+    effects = between_seeds * rng.normal(size=(seeds, 1)) + between_rows * rng.normal(size=(1, rows))
+    return shift + effects + rest * rng.normal(size=(seeds, rows))
+
+
+def by_row(differences, rows=None):
+    theirs = np.zeros_like(differences)
+    return paired_by_row(
+        differences, theirs, [np.arange(differences.shape[1])] * len(differences) if rows is None else rows
+    )
+
+
+def test_the_half_widths_over_rows_and_over_seeds_are_sides_of_a_right_triangle():
+    differences = crossed(np.random.default_rng(0))
+    halves = [
+        stats.t.ppf(0.975, len(means) - 1) * stats.sem(means)
+        for means in (differences.mean(axis=0), differences.mean(axis=1))
+    ]
+    ours, mean = by_row(differences), differences.mean()
+    np.testing.assert_allclose([ours.low, ours.high], [mean - np.hypot(*halves), mean + np.hypot(*halves)], rtol=1e-10)
+    assert (ours.mean, ours.n) == (pytest.approx(mean), len(differences))
+
+
+def test_with_one_seed_it_is_the_paired_t_interval_over_rows():
+    ours, theirs = np.random.default_rng(1).normal(0.5, 0.1, (2, 40))
+    interval, oracle = paired_by_row([ours], [theirs], [np.arange(40)]), stats.ttest_rel(ours, theirs)
+    low, high = oracle.confidence_interval(0.95)
+    np.testing.assert_allclose([interval.low, interval.high], [low, high], rtol=1e-9)
+    assert interval.n == 1
+
+
+@pytest.mark.parametrize("spread", [{}, {"between_seeds": 0.0}, {"between_rows": 0.0}, {"seeds": 2}, {"seeds": 3}])
+def test_the_interval_covers_the_truth_as_often_as_it_says_or_more(spread):
+    rng = np.random.default_rng(2)
+    found = [by_row(crossed(rng, shift=0.3, **spread)) for _ in range(400)]
+    assert np.mean([interval.low <= 0.3 <= interval.high for interval in found]) >= 0.94
+
+
+def test_rows_that_seeds_share_are_told_from_rows_that_they_do_not():
+    rng = np.random.default_rng(3)
+    same = crossed(rng, between_seeds=0.0, rest=0.0)  # every seed says the same: its rows are all there is to know
+    shared = by_row(same)
+    apart = by_row(same, rows=np.arange(same.size).reshape(same.shape))
+    assert (apart.high - apart.low) < 0.6 * (shared.high - shared.low)
+    assert np.isnan(by_row(same[:, :1]).low)  # one row has no spread
+    order = rng.permutation(same.shape[1])
+    turned = by_row(np.vstack([same[:1], same[1:, order]]), rows=[np.arange(len(order)), *[order] * (len(same) - 1)])
+    assert turned.low == pytest.approx(shared.low)  # a row's number says which it is, not its place
+
+
+def test_no_spread_at_all_is_an_interval_without_width():
+    nothing, shift = by_row(np.zeros((3, 5))), by_row(np.full((3, 5), 0.25))
+    assert (nothing.low, nothing.mean, nothing.high) == (0.0, 0.0, 0.0)
+    assert (shift.low, shift.mean, shift.high) == (0.25, 0.25, 0.25)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from leanset import InputError
-from leanset.judge import Comparison, Interval, paired, verdict
+from leanset.judge import LOSS, Comparison, Interval, paired, verdict, written
 
 
 def said(comparison, **more):
@@ -75,3 +75,22 @@ def test_the_interval_must_have_the_level_of_the_significance():
     with pytest.raises(InputError, match=r"level 0\.95; got one of level 0\.9"):
         said(paired(ours, theirs, level=0.9))
     assert "90 % interval" in said(paired(ours, theirs, level=0.9), significance=0.1)
+
+
+def test_a_lower_loss_is_better():
+    lower, higher = Interval(-0.012, -0.014, -0.010, 5), Interval(0.012, 0.010, 0.014, 5)
+    assert "is better than" in said(Comparison(lower, 0.001), measure=LOSS)
+    assert "is worse than" in said(Comparison(higher, 0.001), measure=LOSS)
+    assert "−0.0120 in loss, 95 % interval −0.0140 to −0.0100" in said(Comparison(lower, 0.001), measure=LOSS)
+
+
+@pytest.mark.parametrize("size", [1e-7, 1e-3, 1.0, 250.0])
+def test_losses_are_written_to_two_digits_of_the_half_width_whatever_their_size(size):
+    mean, low, high = written(Interval(3 * size, 1.5 * size, 4.5 * size, 5), LOSS)
+    assert [float(text) for text in (mean, low, high)] == pytest.approx([3 * size, 1.5 * size, 4.5 * size], rel=0.05)
+    assert len(mean) <= len(f"{size:.9f}") + 1
+
+
+def test_one_seed_may_have_an_interval_of_its_rows_and_a_sentence_may_go_on():
+    sentence = said(Comparison(Interval(0.02, 0.01, 0.03, 1), 0.01), more="; all answers unchanged")
+    assert sentence.endswith("95 % interval 1.0 to 3.0 (one seed); all answers unchanged.")

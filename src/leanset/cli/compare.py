@@ -1,89 +1,110 @@
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from leanset._options import Option, options_of
 from leanset._progress import reporter_for
+from leanset._rules import names
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
-from leanset.parsing import numbers_in, words_in
-from leanset.settings import NetworkOptions, ReadingOptions, RunOptions
+from leanset.data import Images
+from leanset.inputs import opened
+from leanset.parsing import words_in
+from leanset.settings import CompareOptions, CompareSettings, HeadOptions, NetworkOptions, WorkerOptions
+from leanset.trials import CompareResult, FeatureSource, compare_on
 
-Methods = Annotated[
-    str,
+if TYPE_CHECKING:
+    from leanset.evaluate import Answer
+
+StudyOut = Annotated[
+    Path,
     typer.Option(
-        help="Comma-separated: leanset, balanced (leanset without coverage), paper, or methods of the literature. "
-        "stratified-random is always included."
+        "--out", help="Folder of the comparison; finished work is saved there.", rich_help_panel=CompareOptions.panel
     ),
 ]
-Fractions = Annotated[str, typer.Option(help="Comma-separated shares to remove.")]
-Seeds = Annotated[int, typer.Option(help="Trainings of each kind; intervals need at least 2.")]
-Trained = Annotated[
-    str | None,
-    typer.Option(help="Comma-separated networks to train on the chosen sets; that of --model if not given."),
-]
-Protocols = Annotated[str, typer.Option(help="Comma-separated: equal-epochs, equal-steps, epochs=K.")]
-StudyOut = Annotated[Path, typer.Option("--out", help="Folder of the study; finished trainings are saved there.")]
-Workers = Annotated[
-    int | None, typer.Option(help="Trainings in parallel; if not given, as many as cores, or one on a GPU.")
-]
-HeldOutShare = Annotated[
-    float, typer.Option(help="Share of each class to hold out for testing, if the source has no held-out images.")
-]
-
-
-_NOT_FOR_COMPARISONS = ("checkpoint", "stem", "retrain", "devices", "mean", "std", "out", "overwrite")
+_NOT_FOR_COMPARISONS = ("checkpoint", "stem", "retrain", "devices", "mean", "std", "out")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CompareSettings(RunOptions, ReadingOptions, NetworkOptions):
-    """Options that `leanset compare` shares with other commands."""
+class TrainingOptions(NetworkOptions, WorkerOptions):
+    """How networks are trained in a comparison on images."""
+
+    train_models: Annotated[
+        Sequence[str] | None,
+        Option(
+            "networks to train on the chosen sets, e.g. lenet,conv4; that of --model if not given",
+            rule=names,
+            read=words_in,
+        ),
+    ] = None
+    protocols: Annotated[
+        Sequence[str] | None,
+        Option("how long to train: equal-epochs,equal-steps if not given, or epochs=K", rule=names, read=words_in),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CompareCommand(TrainingOptions, CompareSettings):
+    """Options of `leanset compare`; the kind of the source decides which apply."""
 
 
 @guarded
-@options.with_settings(CompareSettings, leave_out=_NOT_FOR_COMPARISONS)
+@options.with_settings(CompareCommand, leave_out=_NOT_FOR_COMPARISONS)
 def compare(
     source: options.Source,
-    settings: CompareSettings,
-    methods: Methods = "leanset,ccs,el2n,forgetting,random",
-    fractions: Fractions = "0.2,0.4,0.6",
-    seeds: Seeds = 3,
-    train_models: Trained = None,
-    protocols: Protocols = "equal-epochs,equal-steps",
+    settings: CompareCommand,
     out: StudyOut = Path("leanset-compare"),
-    workers: Workers = None,
-    held_out_share: HeldOutShare = 0.2,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compare methods on your own data: train on what each one keeps, with several seeds."""
-    progress = False if quiet or as_json else None
+    """Compare methods on your own data, with several seeds.
+
+    Features: the head is fitted on what each method keeps and judged on validation rows.
+    Images: networks are trained on what each method keeps and tested on held-out images.
+    """
+    settings = replace(settings, out=out, progress=False if quiet or as_json else None)
+    with thread_count(settings.threads):
+        with reporter_for(settings.progress) as reporter:
+            data = opened(source, None, settings, reporter)
+        answer = _on_images(data, settings) if isinstance(data, Images) else _on_features(data, settings)
+    if as_json:
+        show.show_json(answer.to_dict())
+    elif quiet:
+        return
+    elif isinstance(answer, CompareResult):
+        show.show_trials(answer, str(out))
+    else:
+        show.show_comparison(answer.rows, answer.verdicts, str(out))
+
+
+def _on_features(data: FeatureSource, settings: CompareCommand) -> CompareResult:
+    settings.refuse(options_of(TrainingOptions), "features, on which no network is trained")
+    with reporter_for(settings.progress) as reporter:
+        return compare_on(data, settings, reporter)
+
+
+def _on_images(images: Images, settings: CompareCommand) -> "Answer":
+    settings.refuse(options_of(HeadOptions), "images, on which networks are trained")
     from leanset.capture import network_settings  # needs torch
     from leanset.evaluate import compare as compared
 
-    with thread_count(settings.threads):
-        with reporter_for(progress) as reporter:
-            images = options.images_from(source, settings, reporter, "`leanset compare` trains")
-        network, _ = network_settings(images, settings, seed=0)
-        answer = compared(
-            images,
-            model=network.model,
-            methods=words_in(methods),
-            fractions=numbers_in(fractions, "fractions"),
-            seeds=seeds,
-            out=out,
-            models=words_in(train_models or ""),
-            protocols=words_in(protocols),
-            recipe=network.recipe,
-            runs=network.runs,
-            held_out_share=held_out_share,
-            device=network.device,
-            workers=workers,
-            progress=progress,
-        )
-    if as_json:
-        show.show_json(answer.to_dict())
-    elif not quiet:
-        show.show_comparison(answer.rows, answer.verdicts, str(out))
+    network, _ = network_settings(images, settings, seed=0)
+    asked = ("methods", "fractions", "seeds", "held_out_share", "protocols")
+    given = {name: value for name in asked if (value := getattr(settings, name)) is not None}
+    assert settings.out is not None  # it has a default
+    return compared(
+        images,
+        model=network.model,
+        out=settings.out,
+        models=settings.train_models or (),
+        recipe=network.recipe,
+        runs=network.runs,
+        device=network.device,
+        workers=settings.workers,
+        progress=settings.progress,
+        **given,
+    )

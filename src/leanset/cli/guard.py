@@ -13,7 +13,9 @@ from leanset.settings import Settings
 
 Parameters = ParamSpec("Parameters")
 _OTHER_NAMES = {"on_bad": "on_bad_image"}  # arguments of inner functions, and their options
-_OWN_OPTIONS = ("fractions", "scale", "seeds", "workers")  # of commands other than `prune`
+_OWN_OPTIONS = (  # of commands other than `prune`
+    *("fractions", "held_out_share", "methods", "protocols", "scale", "seeds", "train_models", "workers"),
+)
 _ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 
 
@@ -48,6 +50,8 @@ def in_options(message: str) -> str:
     --------
     >>> in_options("`fraction=1.5` must lie in (0, 1); `seed` is fine, `frontier=False` too.")
     '--fraction 1.5 must lie in (0, 1); --seed is fine, --no-frontier too.'
+    >>> in_options("`fractions=(0.2, 1.2)` must be numbers in (0, 1).")
+    '--fractions 0.2,1.2 must be numbers in (0, 1).'
     """
     return _ARGUMENT.sub(_translated, message)
 
@@ -60,7 +64,12 @@ def _translated(match: "re.Match[str]") -> str:
     flag = name.replace("_", "-")
     if value in ("True", "False"):
         return f"--{flag}" if value == "True" else f"--no-{flag}"
-    return f"--{flag}" if value is None else f"--{flag} {value.strip(chr(39))}"
+    return f"--{flag}" if value is None else f"--{flag} {_as_typed(value)}"
+
+
+def _as_typed(value: str) -> str:
+    """Return a value as it is written on the command line: names without quotes, lists with commas."""
+    return re.sub(r"[()' ]", "", value).rstrip(",") if value.startswith("(") else value.strip("'")
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **_: Any) -> None:

@@ -1,3 +1,4 @@
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -7,11 +8,10 @@ from leanset._errors import InputError
 from leanset._progress import reporter_for
 from leanset._threads import thread_count
 from leanset.cli import options, show
-from leanset.cli.compare import Workers
 from leanset.cli.guard import guarded
 from leanset.data import kind_of, read_labels
 from leanset.parsing import words_in
-from leanset.settings import ReadingOptions, RunOptions
+from leanset.settings import ReadingOptions, WorkerOptions, WorkOptions
 
 _USUAL = {  # where the data sets of the paper are if their archives were unpacked into ./data
     "cifar10:data/cifar-10-batches-py",
@@ -48,11 +48,16 @@ Labels = Annotated[
 LabelNames = Annotated[str, typer.Option(help="For noise: comma-separated names of arrays in the file.")]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PaperSettings(WorkerOptions, WorkOptions):
+    """Options that `leanset paper` shares with other commands."""
+
+
 @guarded
-@options.with_settings(RunOptions, leave_out=("out", "overwrite"))
+@options.with_settings(PaperSettings)
 def paper(
     experiment: ExperimentName,
-    settings: RunOptions,
+    settings: PaperSettings,
     data: Data = None,
     scale: ScaleName = "cpu",
     out: PaperOut = Path("leanset-paper"),
@@ -60,7 +65,6 @@ def paper(
     seeds: Seeds = None,
     noisy_labels: Labels = None,
     noisy_names: LabelNames = "worse_label,aggre_label",
-    workers: Workers = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Repeat the paper's experiments, each with its tables, figures and record."""
@@ -92,7 +96,7 @@ def paper(
                     command=_command(name, kind, scale, seeds),
                     reporter=reporter,
                     seeds=seeds,
-                    workers=workers,
+                    workers=settings.workers,
                     noisy_labels=labels,
                 )
                 written = run_experiment(name, asked)

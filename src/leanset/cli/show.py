@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from leanset import Check, Estimate, Frontier, PruneResult
+from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
 from leanset.report import frontier_figure, influence_figure, summary_rows, verdict
+from leanset.trials import figure_tables
 
 if TYPE_CHECKING:
     from leanset.evaluate import SummaryRow
@@ -72,6 +73,22 @@ def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folde
             table.add_row(method, *("" if cell is None else f"{100 * cell.accuracy:.2f}" for cell in cells))
         OUT.print(table)
     for line in verdicts:
+        OUT.print(line, markup=False)
+    OUT.print(f"Saved in {escape(folder)}")
+
+
+def show_trials(result: CompareResult, folder: str) -> None:
+    """Print what was compared on features, one table per fraction, then the verdicts."""
+    OUT.print(result.about, markup=False)
+    for text in figure_tables(result.rows):
+        table = Table(box=box.SIMPLE, title=text.title, title_justify="left", pad_edge=False)
+        table.add_column("", style="bold")
+        for heading in text.header[1:]:
+            table.add_column(heading, justify="right")
+        for cells in text.lines:
+            table.add_row(*cells)
+        OUT.print(table)
+    for line in result.verdicts:
         OUT.print(line, markup=False)
     OUT.print(f"Saved in {escape(folder)}")
 

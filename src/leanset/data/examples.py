@@ -110,7 +110,7 @@ def examples_from(
             )
         return features if isinstance(features, Examples) else features.examples()
     if labels is None:
-        raise InputError("`labels` are missing: call `leanset.prune(features, labels, ...)`.")
+        raise InputError("`labels` are missing: pass them after the features.")
     return checked_examples(features, labels, validation, targets)
 
 

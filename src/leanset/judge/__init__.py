@@ -31,7 +31,7 @@ from leanset.judge.statistics import (
     spearman,
     top_spearman,
 )
-from leanset.judge.verdict import LOSS, POINTS, Measure, verdict, written
+from leanset.judge.verdict import LOSS, POINTS, Measure, in_seeds, verdict, written
 
 __all__ = [
     "BALANCED",
@@ -58,6 +58,7 @@ __all__ = [
     "folder_in_use",
     "fraction_table",
     "holm",
+    "in_seeds",
     "markdown_table",
     "mean_interval",
     "on_features",

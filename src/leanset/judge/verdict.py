@@ -42,7 +42,7 @@ def verdict(
 
     A method is better or worse if the interval of the difference excludes 0; for a plain paired t test this means
     p < `significance`. If the p value of `comparison` is adjusted for multiple comparisons, it must be below
-    `significance` too. The sentence says so if the two disagree.
+    `significance` too. The sentence says so if the two disagree. Without a p value (NaN) the interval decides.
 
     Parameters
     ----------
@@ -76,16 +76,27 @@ def verdict(
     if math.isnan(difference.low):
         return f"{method} against {baseline} {at}: {size}, one seed: no interval{more}."
     outside = difference.low > 0 or difference.high < 0
-    if outside and comparison.p_value < significance:
+    doubted = comparison.p_value >= significance
+    if outside and not doubted:
         better = (difference.low > 0) == measure.higher_is_better
         finding = f"{method} is {'better' if better else 'worse'} than {baseline}"
     else:
         finding = f"no difference seen between {method} and {baseline}"
-    seeds = f"{difference.n} seeds" if difference.n > 1 else "one seed"
-    evidence = f"{size}, {100 * difference.level:.4g} % interval {low} to {high} ({seeds})"
-    if outside and not comparison.p_value < significance:
+    evidence = f"{size}, {100 * difference.level:.4g} % interval {low} to {high} ({in_seeds(difference.n)})"
+    if outside and doubted:
         evidence += f", but p = {comparison.p_value:.2g} among all comparisons"
     return f"{finding} {at}: {evidence}{more}."
+
+
+def in_seeds(seeds: int) -> str:
+    """Write a number of seeds.
+
+    Examples
+    --------
+    >>> in_seeds(1), in_seeds(5)
+    ('one seed', '5 seeds')
+    """
+    return "one seed" if seeds == 1 else f"{seeds} seeds"
 
 
 def written(difference: Interval, measure: Measure) -> tuple[str, str, str]:

@@ -1,0 +1,119 @@
+"""The tables of a comparison, for the terminal and for its folder."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leanset.judge import FULL, LOSS, POINTS, STRATIFIED, Measure, markdown_table, write_rows, written
+from leanset.runs import Folder
+from leanset.trials.summary import CompareResult, CompareRow, Figure, change_shown, percent
+
+_HEADER = ("", "accuracy, %", "loss", "loss against random's (95 %)", "unchanged, %", "‖Δθ‖/‖θ̂‖", "seconds")
+_DIFFERENCES = {  # heading and measure of each figure
+    "accuracy": ("accuracy, points", POINTS),
+    "loss": ("loss", LOSS),
+    "unchanged": ("unchanged, points", POINTS),
+    "change": ("‖Δθ‖/‖θ̂‖", Measure("")),
+    "seconds": ("seconds", Measure("")),
+}
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table in words; columns without any content are left out."""
+
+    title: str
+    header: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, title: str, header: Sequence[str], lines: Sequence[Sequence[str]]) -> "TextTable":
+        """Make a table, without the columns that are empty in every line."""
+        used = [k for k in range(len(header)) if any(line[k] for line in lines)]
+        return cls(title, tuple(header[k] for k in used), tuple(tuple(line[k] for k in used) for line in lines))
+
+    def markdown(self) -> list[str]:
+        """Return the lines of the table in Markdown, without the title."""
+        return markdown_table(self.header, self.lines)
+
+
+def figure_tables(rows: Sequence[CompareRow]) -> list[TextTable]:
+    """Return a table for each fraction, with one line for each method below the head of all data."""
+    tables = []
+    for fraction, part in _by_fraction(rows):
+        kept = min(row.kept for row in part)
+        title = f"{_removed(fraction)}, {kept:,} of {part[0].kept:,} rows kept"
+        tables.append(TextTable.of(title, _HEADER, [_figures(row) for row in part]))
+    return tables
+
+
+def difference_tables(rows: Sequence[CompareRow]) -> list[TextTable]:
+    """Return a table for each fraction with the differences of every figure to the baseline, and their intervals."""
+    header = ("", *(heading for heading, _ in _DIFFERENCES.values()))
+    return [
+        TextTable.of(
+            f"{_removed(fraction)}, against {STRATIFIED} (95 %)",
+            header,
+            [_differences(row) for row in part if row.method != STRATIFIED],
+        )
+        for fraction, part in _by_fraction(rows)
+    ]
+
+
+def write_pages(out: Path, result: CompareResult, cells: Sequence[dict[str, Any]], record: dict[str, Any]) -> None:
+    """Write the page, the tables and the record of a comparison."""
+    write_rows(out, "cells", cells)
+    write_rows(out, "summary", [row.flat() for row in result.rows])
+    files = Folder(out)
+    files.write_json("answer.json", result.to_dict())
+    files.write_json("record.json", record)
+    files.write_text("README.md", "\n".join(_page(result)) + "\n")
+
+
+def _page(result: CompareResult) -> list[str]:
+    lines = ["# Comparison", "", result.about, ""]
+    for table in (*figure_tables(result.rows), *difference_tables(result.rows)):
+        lines += [f"**{table.title}**", "", *table.markdown(), ""]
+    return [*lines, *(f"- {line}" for line in result.verdicts)]
+
+
+def _by_fraction(rows: Sequence[CompareRow]) -> list[tuple[float, list[CompareRow]]]:
+    fractions = sorted({row.fraction for row in rows})
+    return [(fraction, [row for row in rows if row.fraction == fraction]) for fraction in fractions]
+
+
+def _removed(fraction: float) -> str:
+    return f"{100 * fraction:.4g} % removed"
+
+
+def _name(row: CompareRow) -> str:
+    return "all data" if row.method == FULL else row.method
+
+
+def _figures(row: CompareRow) -> tuple[str, ...]:
+    return (
+        _name(row),
+        _unless_nan(row.accuracy.mean, f"{100 * row.accuracy.mean:.2f}"),
+        f"{row.loss.mean:.4g}",
+        _difference(row.loss, row.seeds, LOSS),
+        "" if math.isnan(row.unchanged.mean) else percent(row.unchanged.mean),
+        "" if row.method == FULL else change_shown(row),
+        _unless_nan(row.seconds.mean, f"{row.seconds.mean:.2g}"),
+    )
+
+
+def _differences(row: CompareRow) -> tuple[str, ...]:
+    cells = (_difference(getattr(row, name), row.seeds, measure) for name, (_, measure) in _DIFFERENCES.items())
+    return (_name(row), *cells)
+
+
+def _difference(figure: Figure, seeds: int, measure: Measure) -> str:
+    mean, low, high = written(figure.interval(seeds), measure)
+    text = mean if math.isnan(figure.low) else f"{mean} ({low} to {high})"
+    return _unless_nan(figure.difference, text)
+
+
+def _unless_nan(value: float, text: str) -> str:
+    return "" if math.isnan(value) else text
