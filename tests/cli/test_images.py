@@ -136,7 +136,7 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 0.4, *NETWORK, "--lr", -1), "--lr -1.0 must be positive"),
         (
             ("--fraction", 0.4, *NETWORK, "--std", "0,1,1", "--mean", "0,0,0"),
-            "--std (0.0, 1.0, 1.0) must be larger than 0",
+            "--std 0.0,1.0,1.0 must be larger than 0",
         ),
         (("--fraction", 0.4, *NETWORK, "--remove", "low"), "--remove low does not apply to leanset"),
         (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--remove", "middle"), "'low' or 'high'"),

@@ -11,10 +11,10 @@ from leanset.judge import (
     mean_interval,
     paired,
     paired_by_row,
-    sign_flip_p,
     spearman,
     top_spearman,
 )
+from leanset.judge.statistics import sign_flip_p
 
 RNG = np.random.default_rng(11)
 SAMPLES = tuple(RNG.normal(0.9, 0.01, n) for n in (2, 3, 5, 40))

@@ -81,13 +81,15 @@ def show_trials(result: CompareResult, folder: str) -> None:
     """Print what was compared on features, one table per fraction, then the verdicts."""
     OUT.print(result.about, markup=False)
     for text in figure_tables(result.rows):
-        table = Table(box=box.SIMPLE, title=text.title, title_justify="left", pad_edge=False)
-        table.add_column("", style="bold")
+        table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True, show_edge=False)  # fits 80 columns
+        table.add_column("", style="bold", no_wrap=True)
         for heading in text.header[1:]:
             table.add_column(heading, justify="right")
         for cells in text.lines:
             table.add_row(*cells)
+        OUT.print(f"\n[italic]{text.title}[/italic]")
         OUT.print(table)
+    OUT.print()
     for line in result.verdicts:
         OUT.print(line, markup=False)
     OUT.print(f"Saved in {escape(folder)}")

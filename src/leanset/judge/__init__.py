@@ -27,11 +27,10 @@ from leanset.judge.statistics import (
     mean_interval,
     paired,
     paired_by_row,
-    sign_flip_p,
     spearman,
     top_spearman,
 )
-from leanset.judge.verdict import LOSS, POINTS, Measure, in_seeds, verdict, written
+from leanset.judge.verdict import LOSS, POINTS, Measure, in_seeds, plus_minus, verdict, written
 
 __all__ = [
     "BALANCED",
@@ -64,8 +63,8 @@ __all__ = [
     "on_features",
     "paired",
     "paired_by_row",
+    "plus_minus",
     "prune_options",
-    "sign_flip_p",
     "spearman",
     "top_spearman",
     "verdict",

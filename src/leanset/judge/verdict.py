@@ -107,17 +107,32 @@ def written(difference: Interval, measure: Measure) -> tuple[str, str, str]:
     >>> written(Interval(-0.01234, -0.0150, -0.0097, 5), LOSS)
     ('−0.0123', '−0.0150', '−0.0097')
     """
-    scaled = [measure.scale * value for value in (difference.mean, difference.low, difference.high)]
-    digits = _digits(scaled[1:], measure, scaled[0])
-    mean, low, high = (_number(value, digits) for value in scaled)
+    digits = _digits(difference, measure)
+    mean, low, high = (
+        _number(measure.scale * value, digits) for value in (difference.mean, difference.low, difference.high)
+    )
     return mean if mean.startswith("−") or float(mean) == 0 else f"+{mean}", low, high
 
 
-def _digits(ends: list[float], measure: Measure, mean: float) -> int:
+def plus_minus(difference: Interval, measure: Measure) -> str:
+    """Write a difference with the half width of its interval, if it has one.
+
+    Examples
+    --------
+    >>> plus_minus(Interval(-0.01234, -0.0151, -0.0097, 5), LOSS)
+    '−0.0123 ± 0.0027'
+    """
+    mean, *_ = written(difference, measure)
+    half = measure.scale * (difference.high - difference.low) / 2
+    return mean if math.isnan(half) else f"{mean} ± {_number(half, _digits(difference, measure))}"
+
+
+def _digits(difference: Interval, measure: Measure) -> int:
     """Return the decimals of the measure, or a few more that show on which side of 0 the ends lie."""
+    ends = [measure.scale * end for end in (difference.low, difference.high)]
     least = measure.least_digits
     if least is None:
-        size = abs(ends[1] - ends[0]) / 2 or abs(mean)
+        size = abs(ends[1] - ends[0]) / 2 or abs(measure.scale * difference.mean)
         least = max(0, 1 - math.floor(math.log10(size))) if math.isfinite(size) and size > 0 else 4
     seen = [abs(end) for end in ends if math.isfinite(end) and end != 0]
     enough = (digits for digits in range(least, least + _MORE_DIGITS) if all(round(end, digits) > 0 for end in seen))

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leanset.judge import FULL, LOSS, POINTS, STRATIFIED, Measure, markdown_table, write_rows, written
+from leanset.judge import FULL, LOSS, POINTS, STRATIFIED, Measure, markdown_table, plus_minus, write_rows, written
 from leanset.runs import Folder
 from leanset.trials.summary import CompareResult, CompareRow, Figure, change_shown, percent
 
-_HEADER = ("", "accuracy, %", "loss", "loss against random's (95 %)", "unchanged, %", "‖Δθ‖/‖θ̂‖", "seconds")
+_HEADER = ("", "accuracy", "loss", "against random", "unchanged", "moves", "time")
 _DIFFERENCES = {  # heading and measure of each figure
     "accuracy": ("accuracy, points", POINTS),
     "loss": ("loss", LOSS),
@@ -95,12 +95,12 @@ def _name(row: CompareRow) -> str:
 def _figures(row: CompareRow) -> tuple[str, ...]:
     return (
         _name(row),
-        _unless_nan(row.accuracy.mean, f"{100 * row.accuracy.mean:.2f}"),
-        f"{row.loss.mean:.4g}",
-        _difference(row.loss, row.seeds, LOSS),
+        _unless_nan(row.accuracy.mean, f"{100 * row.accuracy.mean:.2f} %"),
+        f"{row.loss.mean:#.4g}".rstrip("."),
+        _unless_nan(row.loss.difference, plus_minus(row.loss.interval(row.seeds), LOSS)),
         "" if math.isnan(row.unchanged.mean) else percent(row.unchanged.mean),
         "" if row.method == FULL else change_shown(row),
-        _unless_nan(row.seconds.mean, f"{row.seconds.mean:.2g}"),
+        _unless_nan(row.seconds.mean, f"{row.seconds.mean:.2g} s"),
     )
 
 

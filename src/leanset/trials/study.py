@@ -83,16 +83,16 @@ class Study:
     def run(self, finished: Finished, reporter: Reporter) -> None:
         """Compute the cells that are not finished, one seed after the other."""
         missing = [key for key in self._keys() if finished.get(choice_name(*key), Cell) is None]
+        if not missing:
+            return
         done = 0
         with reporter.stage(f"{len(missing):,} heads", units=len(missing), unit="heads") as advance:
-            for split in self._split_numbers():
-                todo = [key for key in missing if self.splits.nth(key[2]) == split]
-                if not todo and finished.get(_head_name(split), FullHead) is not None:
-                    continue
+            for split in sorted({self.splits.nth(key[2]) for key in missing}):
                 bench = Bench.on(self.splits.data(split), replace(self.settings, fraction=self.fractions[0]))
-                full = self._full(bench, split, finished)
-                for key in todo:
-                    finished.put(choice_name(*key), bench.tried(full, *key))
+                full = _full_head(bench, split, finished)
+                for key in (key for key in missing if self.splits.nth(key[2]) == split):
+                    if key[0] != FULL:
+                        finished.put(choice_name(*key), bench.tried(full, *key))
                     done += 1
                     advance(done / len(missing))
 
@@ -109,9 +109,8 @@ class Study:
 
     def table(self, finished: Finished) -> list[dict[str, Any]]:
         """Return one row for each cell."""
-        keys = [(FULL, 0.0, split) for split in self._split_numbers()] + self._keys()
         names = ("method", "fraction", "seed")
-        return [dict(zip(names, key, strict=True)) | _cell(finished, key).flat() for key in keys]
+        return [dict(zip(names, key, strict=True)) | _cell(finished, key).flat() for key in self._keys()]
 
     def record(self) -> dict[str, Any]:
         """Return what was asked, under which setup, on which machine."""
@@ -119,20 +118,11 @@ class Study:
         return {"question": asked, "setup": self.identity(), "machine": machine() | {"load_at_end": load()}}
 
     def _keys(self) -> list[tuple[str, float, int]]:
+        """Return method, fraction and seed of each cell, first those of the heads of all data, one for each split."""
         seeds = range(self.seeds)
-        return [(method, fraction, seed) for seed in seeds for fraction in self.fractions for method in self.methods]
-
-    def _split_numbers(self) -> list[int]:
-        return list(dict.fromkeys(map(self.splits.nth, range(self.seeds))))
-
-    def _full(self, bench: Bench, split: int, finished: Finished) -> FullHead:
-        known = finished.get(_head_name(split), FullHead)
-        if known is not None:
-            return known
-        full, cell = bench.full()
-        finished.put(choice_name(FULL, 0.0, split), cell)
-        finished.put(_head_name(split), full)  # last: it marks both as finished
-        return full
+        on_all = [(FULL, 0.0, split) for split in dict.fromkeys(map(self.splits.nth, seeds))]
+        chosen = [(method, fraction, seed) for seed in seeds for fraction in self.fractions for method in self.methods]
+        return on_all + chosen
 
     def _about(self, rows: Sequence[CompareRow]) -> str:
         trained, judged = rows[0].kept, len(self.splits.rows(0))
@@ -174,5 +164,13 @@ def _cell(finished: Finished, key: tuple[str, float, int]) -> Cell:
     return cell
 
 
-def _head_name(split: int) -> str:
-    return f"head-s{split}"
+def _full_head(bench: Bench, split: int, finished: Finished) -> FullHead:
+    """Return the head of all training rows of a split, which is fitted once; its cell is finished with it."""
+    name, cell_name = f"head-s{split}", choice_name(FULL, 0.0, split)
+    known = finished.get(name, FullHead)
+    if known is not None and finished.get(cell_name, Cell) is not None:
+        return known
+    full, cell = bench.full()
+    finished.put(name, full)
+    finished.put(cell_name, cell)
+    return full

@@ -177,18 +177,18 @@ def _verdict(row: CompareRow, name: str, more: str) -> str:
 
 
 def _stays(row: CompareRow) -> str:
-    return change_shown(row) if math.isnan(row.unchanged.mean) else f"{percent(row.unchanged.mean)} %"
+    return change_shown(row) if math.isnan(row.unchanged.mean) else percent(row.unchanged.mean)
 
 
 def percent(share: float) -> str:
-    """Write a share in percent, cut after two decimals, so that only all is 100.00.
+    """Write a share in percent, cut after two decimals, so that only all is 100.00 %.
 
     Examples
     --------
     >>> percent(1.0), percent(0.99999)
-    ('100.00', '99.99')
+    ('100.00 %', '99.99 %')
     """
-    return f"{math.floor(1e4 * share + 1e-9) / 100:.2f}"
+    return f"{math.floor(1e4 * share + 1e-9) / 100:.2f} %"
 
 
 def change_shown(row: CompareRow) -> str:
