@@ -194,7 +194,7 @@ def test_a_networks_statistics_keep_their_own_defaults(toy):
     )
     found = leanset.compare(statistics, methods=[], fractions=[0.5], seeds=1)
     plain = leanset.compare(
-        features, labels, validation=validation, l2=0.03, standardize=False, methods=[], fractions=[0.5], seeds=1
+        features, labels, validation=validation, l2=0.03, penalty="mean", standardize=False, methods=[], fractions=[0.5], seeds=1
     )
     assert "l2 0.03" in found.about
     assert [row.loss.mean for row in found.rows] == pytest.approx([row.loss.mean for row in plain.rows])

@@ -1,8 +1,9 @@
 """Keep examples with weights: the head stays where it is, exactly where that is possible.
 
-Three sets are tried, in this order until one is exact. The quietest examples go (an example that is fitted carries
+Four sets are tried, in this order until one is exact. The quietest examples go (an example that is fitted carries
 nothing). Examples go at random. Examples stay with a probability that grows with the length of their influence, and
-count the more the less probable that was, so that every sum is right on average (survey sampling). Each gets the weights
+count the more the less probable that was, so that every sum is right on average (survey sampling). The search without
+weights chooses. Each gets the weights
 that come nearest to leaving the head in place. The set whose refitted head raises the objective on *all* examples
 least is the answer (or moves least, if that is asked for): where the equations cannot be solved, that is what people
 care about, not the length of Δθ.
@@ -21,11 +22,12 @@ from leanset.head import refit
 from leanset.problem import Constraints, Outcome, Removal, WeightProblem
 from leanset.select.aim import AIMS, Aim
 from leanset.select.budget import Budget
+from leanset.select.newton import Newton, NewtonSearch
 from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task
 from leanset.solve import Progress, solve_weights
 
-_STARTS = 3
+_STARTS = 4
 _LEAST_PROBABLE = 0.2  # as a share of the mean probability to stay; bounds the base weights
 
 
@@ -61,17 +63,17 @@ class WeightedSearch(Search):
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
         """Weigh the starts and return the one that does the least harm."""
-        best: tuple[float, Removal] | None = None
+        tried = []
         for nth, base in enumerate(self._starts(count)):
             found = self._weighed(base)
-            harm = self.aim.harm(self.task.head, found.refitted)
-            if best is None or harm < best[0]:
-                best = harm, found
-            part_of(progress, nth, _STARTS)(1.0)
             if found.outcome is Outcome.same_head:
                 return found
-        assert best is not None
-        return best[1]
+            tried.append(found)
+            part_of(progress, nth, _STARTS)(1.0)
+        advance = part_of(progress, _STARTS - 1, _STARTS)
+        plain = NewtonSearch(self.task, Newton(minimise=self.aim.name), None, self.aim.name).best(count, share, advance)
+        tried += [self._weighed((~plain.removed).astype(np.float64)), replace(plain, row_weights=plain.weights)]
+        return min(tried, key=lambda found: self.aim.harm(self.task.head, found.refitted))
 
     def _starts(self, count: int) -> Iterator[Vector]:
         constraints, seed = self.task.constraints, self.task.seed

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Vector
-from leanset.head import Design, Loss, design_of, fit_head
+from leanset.head import Design, Loss, choose_l2, design_of, fit_head
 from leanset.inputs import inputs_from
 from leanset.judge import prune_options
 from leanset.plan import plan_for
@@ -87,9 +87,14 @@ class Bench:
         """Prepare the rows of a split. The scaling is that of all training rows, whatever is removed later."""
         inputs = inputs_from(source, settings)
         plan = plan_for(settings, inputs.outline())
-        design, validation, _ = design_of(inputs.examples, plan.loss, standardize=plan.standardize)
+        design, validation, _ = design_of(
+            inputs.examples, plan.loss, standardize=plan.standardize, penalise_bias=plan.penalise_bias
+        )
         assert validation is not None  # every split has validation rows
-        return cls(source, settings, plan.l2, design, validation)
+        if plan.l2 is not None:
+            return cls(source, settings, plan.l2, design, validation)
+        l2 = choose_l2(design, int(settings.seed)).l2  # once for all methods
+        return cls(source, replace(settings, l2=l2), l2, design, validation)
 
     def full(self) -> tuple[FullHead, Cell]:
         """Fit the head of all training rows."""

@@ -49,18 +49,13 @@ class Splits:
         aside = self.rows(seed)
         stay = np.setdiff1d(np.arange(len(self.source)), aside)
         if isinstance(self.source, Examples):
-            return replace(_examples(self.source, stay), validation=_examples(self.source, aside))
+            return replace(self.source.take(stay), validation=self.source.take(aside))
         return _statistics(self.source, stay, aside)
 
     @cached_property
     def _groups(self) -> Rows:
         examples = self.source if isinstance(self.source, Examples) else self.source.examples()
         return examples.targets.groups
-
-
-def _examples(source: Examples, places: Rows) -> Examples:
-    targets = replace(source.targets, values=source.targets.values[places])
-    return Examples(source.features[places], targets, rows=source.source_rows[places])
 
 
 def _statistics(source: HeadStatistics, stay: Rows, aside: Rows) -> HeadStatistics:

@@ -30,6 +30,7 @@ from leanset.trials.finished import Finished
 from leanset.trials.split import FeatureSource, Splits
 from leanset.trials.summary import CompareResult, CompareRow, summarise, verdicts
 
+_HEAD = ("l2", "penalty", "penalise_bias", "standardize")  # options that say what head is fitted
 METHODS = (LEANSET, WEIGHTED, PAPER, "el2n", "herding", "moderate")
 FRACTIONS = (0.4, 0.7, 0.9)
 SEEDS = 5
@@ -69,14 +70,15 @@ class Study:
             for method in methods
             for fraction in fractions
         ]
-        filled = replace(_shared(settings), l2=plans[0].l2, C=None, standardize=plans[0].standardize)
+        head = {name: getattr(plans[0].settings, name) for name in _HEAD}
+        filled = replace(_shared(settings), C=None, **head)
         data = inputs.digests(("errors", "dynamics", "gradient_norm"))
         data["data_fingerprint"] = fingerprint(inputs.examples)
         return cls(splits, filled, methods, fractions, settings.seeds or SEEDS, data)
 
     def identity(self) -> dict[str, Any]:
         """Return everything that a cell depends on, apart from its method, fraction and seed."""
-        shared = {name: getattr(self.settings, name) for name in ("loss", "l2", "penalty", "standardize")}
+        shared = {name: getattr(self.settings, name) for name in ("loss", *_HEAD)}
         share = self.splits.share if self.splits.redrawn else None
         return shared | self.data | {"held_out_share": share, "leanset_version": __version__}
 
@@ -127,11 +129,12 @@ class Study:
     def _about(self, rows: Sequence[CompareRow]) -> str:
         trained, judged = rows[0].kept, len(self.splits.rows(0))
         share, settings = f"{100 * self.splits.share:.4g} %", self.settings
+        l2 = "l2 chosen by held-out rows" if settings.l2 is None else f"l2 {settings.l2:.4g}"
         again = "draws the choice of every method anew"
         each = f"each holds out another {share} of each class and {again}" if self.splits.redrawn else f"each {again}"
         covered = "other validation rows and other seeds" if self.seeds > 1 else "other validation rows only"
         return (
-            f"{trained:,} training rows, {judged:,} validation rows; {settings.loss} loss, l2 {settings.l2:.4g} "
+            f"{trained:,} training rows, {judged:,} validation rows; {settings.loss} loss, {l2} "
             f"({settings.penalty} penalty). {in_seeds(self.seeds).capitalize()}: {each}. Intervals (95 %) cover {covered}."
         )
 
