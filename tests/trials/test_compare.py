@@ -134,6 +134,7 @@ def test_another_setup_or_a_foreign_folder_is_refused(toy, tmp_path, counted):
     for change, named in (
         ({"l2": 0.02}, "`l2`"),
         ({"penalty": "total"}, "`penalty`"),
+        ({"penalise_bias": False}, "`penalise_bias`"),
         ({"standardize": False}, "`standardize`"),
         ({"held_out_share": 0.4}, "`held_out_share`"),
     ):
@@ -194,7 +195,15 @@ def test_a_networks_statistics_keep_their_own_defaults(toy):
     )
     found = leanset.compare(statistics, methods=[], fractions=[0.5], seeds=1)
     plain = leanset.compare(
-        features, labels, validation=validation, l2=0.03, penalty="mean", standardize=False, methods=[], fractions=[0.5], seeds=1
+        features,
+        labels,
+        validation=validation,
+        l2=0.03,
+        penalty="mean",
+        standardize=False,
+        methods=[],
+        fractions=[0.5],
+        seeds=1,
     )
     assert "l2 0.03" in found.about
     assert [row.loss.mean for row in found.rows] == pytest.approx([row.loss.mean for row in plain.rows])
@@ -234,7 +243,7 @@ def test_the_verdict_is_about_the_loss_and_says_what_stays():
     better, same, worse = verdicts(rows)
     assert better == (
         "leanset-weights is better than stratified-random at 70 % removed: −0.0120 in loss, 95 % interval −0.0140 to "
-        "−0.0100 (5 seeds); 99.80 % of the answers unchanged (stratified-random: 97.10 %)."
+        "−0.0100 (5 seeds); 99.80 % of the answers unchanged (stratified-random: 97.1 %)."
     )
     assert same.startswith("no difference seen between herding and stratified-random at 70 % removed: +0.0010 in loss")
     assert worse.startswith("el2n is worse than stratified-random at 70 % removed: +0.030 in loss")

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Vector
-from leanset.head import Design, Loss, choose_l2, design_of, fit_head
+from leanset.head import Design, HeadFit, choose_l2, design_of, fit_head
 from leanset.inputs import inputs_from
 from leanset.judge import prune_options
 from leanset.plan import plan_for
 from leanset.pruning import prune
+from leanset.rows import map_rows
 from leanset.settings import Settings
 from leanset.trials.split import FeatureSource
 
@@ -24,7 +25,7 @@ class Cell:
     losses : (v,) loss of each row
     right : (v,) share of each row's answers that are right; NaN if the loss knows no right answers
     unchanged : (v,) share of each row's answers that are those of the head of all data; NaN likewise
-    change, change_error : ‖Δθ‖/‖θ̂‖ against the head of all data, and a proven bound on its error
+    change, change_error : ‖Δθ‖/‖θ̂‖ against the head of all data, and a bound on its error
     kept : number of training rows
     seconds : time to choose them
     """
@@ -46,17 +47,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class FullHead:
-    """The head of all training rows, and its answers on the validation rows.
-
-    Attributes
-    ----------
-    theta, error_bound : its weights, and how far they can be from the exact minimum
-    answers : (v,) classes or (v, K) labels; empty if the loss knows no answers
-    """
+    """The head of all training rows: its weights, and how far they can be from the exact minimum."""
 
     theta: Matrix
     error_bound: float
-    answers: AnyArray
 
     @property
     def norm(self) -> float:
@@ -99,8 +93,8 @@ class Bench:
     def full(self) -> tuple[FullHead, Cell]:
         """Fit the head of all training rows."""
         fit = fit_head(self.design, self.l2)
-        full = FullHead(fit.theta, fit.error_bound, _answers(self.design.loss, self.validation.predicted(fit.theta)))
-        return full, self._judged(fit.theta, fit.error_bound, full, len(self.design), float("nan"))
+        full = FullHead(fit.theta, fit.error_bound)
+        return full, self._judged(fit, full, len(self.design), float("nan"))
 
     def tried(self, full: FullHead, method: str, fraction: float, seed: int) -> Cell:
         """Let a method choose, and fit the head on what it keeps with the weights and the penalty of its result."""
@@ -109,29 +103,22 @@ class Bench:
         result = prune(self.source, settings=options)
         seconds = time.perf_counter() - began
         fit = fit_head(self.design, result.train_l2, weights=result.weight, start=full.theta)
-        return self._judged(fit.theta, fit.error_bound, full, len(result.kept), seconds)
+        return self._judged(fit, full, len(result.kept), seconds)
 
-    def _judged(self, theta: Matrix, error: float, full: FullHead, kept: int, seconds: float) -> Cell:
-        answers = _answers(self.design.loss, self.validation.predicted(theta))
+    def _judged(self, fit: HeadFit, full: FullHead, kept: int, seconds: float) -> Cell:
+        loss, rows = self.design.loss, self.validation
+
+        def judged(x: Matrix, y: AnyArray) -> Matrix:
+            old, new = x @ full.theta.T, x @ fit.theta.T
+            return np.column_stack([loss.values(new, y), loss.right(new, y), loss.same(old, new)])
+
+        losses, right, unchanged = map_rows(judged, rows.rows, rows.targets, width=2 * rows.width).T
         return Cell(
-            losses=self.validation.losses(theta),
-            right=_agreement(answers, self.validation.targets, len(self.validation)),
-            unchanged=_agreement(answers, full.answers, len(self.validation)),
-            change=float(np.linalg.norm(theta - full.theta)) / full.norm,
-            change_error=(error + full.error_bound) / full.norm,
+            losses=losses,
+            right=right,
+            unchanged=unchanged,
+            change=float(np.linalg.norm(fit.theta - full.theta)) / full.norm,
+            change_error=(fit.error_bound + full.error_bound) / full.norm,
             kept=kept,
             seconds=seconds,
         )
-
-
-def _answers(loss: Loss, predicted: Matrix) -> AnyArray:
-    if loss.answers is None:
-        return np.empty(0)
-    return predicted.argmax(axis=1) if loss.answers == "examples" else predicted > 0.5
-
-
-def _agreement(answers: AnyArray, others: AnyArray, rows: int) -> Vector:
-    """Return the share of equal answers of each row; NaN if there are no answers."""
-    if not answers.size:
-        return np.full(rows, np.nan)
-    return np.asarray((answers == others).reshape(rows, -1).mean(axis=1))

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from leanset.judge import FULL, LOSS, POINTS, STRATIFIED, Measure, markdown_table, plus_minus, write_rows, written
+from leanset.report import percent
 from leanset.runs import Folder
-from leanset.trials.summary import CompareResult, CompareRow, Figure, change_shown, percent
+from leanset.trials.summary import CompareResult, CompareRow, Figure, change_shown
 
 _HEADER = ("", "accuracy", "loss", "against random", "unchanged", "moves", "time")
 _DIFFERENCES = {  # heading and measure of each figure

@@ -30,11 +30,11 @@ from leanset.trials.finished import Finished
 from leanset.trials.split import FeatureSource, Splits
 from leanset.trials.summary import CompareResult, CompareRow, summarise, verdicts
 
-_HEAD = ("l2", "penalty", "penalise_bias", "standardize")  # options that say what head is fitted
 METHODS = (LEANSET, WEIGHTED, PAPER, "el2n", "herding", "moderate")
 FRACTIONS = (0.4, 0.7, 0.9)
 SEEDS = 5
 HELD_OUT_SHARE = 0.2
+_HEAD = ("loss", "l2", "penalise_bias", "penalty", "standardize")  # what a plan fills in, from C too
 _LEAST_DRAWS = 2  # random removals for each certificate, which a comparison does not look at
 
 
@@ -70,15 +70,14 @@ class Study:
             for method in methods
             for fraction in fractions
         ]
-        head = {name: getattr(plans[0].settings, name) for name in _HEAD}
-        filled = replace(_shared(settings), C=None, **head)
+        filled = replace(_shared(settings), C=None, **{name: getattr(plans[0].settings, name) for name in _HEAD})
         data = inputs.digests(("errors", "dynamics", "gradient_norm"))
         data["data_fingerprint"] = fingerprint(inputs.examples)
         return cls(splits, filled, methods, fractions, settings.seeds or SEEDS, data)
 
     def identity(self) -> dict[str, Any]:
         """Return everything that a cell depends on, apart from its method, fraction and seed."""
-        shared = {name: getattr(self.settings, name) for name in ("loss", *_HEAD)}
+        shared = {name: getattr(self.settings, name) for name in _HEAD}
         share = self.splits.share if self.splits.redrawn else None
         return shared | self.data | {"held_out_share": share, "leanset_version": __version__}
 
@@ -132,10 +131,11 @@ class Study:
         l2 = "l2 chosen by held-out rows" if settings.l2 is None else f"l2 {settings.l2:.4g}"
         again = "draws the choice of every method anew"
         each = f"each holds out another {share} of each class and {again}" if self.splits.redrawn else f"each {again}"
+        penalty = f"{settings.penalty} penalty{'' if settings.penalise_bias else ', none on the bias'}"
         covered = "other validation rows and other seeds" if self.seeds > 1 else "other validation rows only"
         return (
             f"{trained:,} training rows, {judged:,} validation rows; {settings.loss} loss, {l2} "
-            f"({settings.penalty} penalty). {in_seeds(self.seeds).capitalize()}: {each}. Intervals (95 %) cover {covered}."
+            f"({penalty}). {in_seeds(self.seeds).capitalize()}: {each}. Intervals (95 %) cover {covered}."
         )
 
 

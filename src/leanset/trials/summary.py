@@ -18,6 +18,7 @@ from leanset.judge import (
     paired_by_row,
     verdict,
 )
+from leanset.report import percent
 from leanset.runs import json_safe
 from leanset.trials.cell import Cell
 
@@ -54,7 +55,7 @@ class CompareRow:
     accuracy, loss : on the validation rows
     unchanged : share of answers on the validation rows that are those of the head of all data
     change : ‖Δθ‖/‖θ̂‖, how far the head moves from that of all data
-    change_error : proven bound on the error of `change`; a smaller change is none that a fit can tell
+    change_error : bound on the error of `change`; a smaller change is none that a fit can tell
     seconds : time to choose
     """
 
@@ -178,17 +179,6 @@ def _verdict(row: CompareRow, name: str, more: str) -> str:
 
 def _stays(row: CompareRow) -> str:
     return change_shown(row) if math.isnan(row.unchanged.mean) else percent(row.unchanged.mean)
-
-
-def percent(share: float) -> str:
-    """Write a share in percent, cut after two decimals, so that only all is 100.00 %.
-
-    Examples
-    --------
-    >>> percent(1.0), percent(0.99999)
-    ('100.00 %', '99.99 %')
-    """
-    return f"{math.floor(1e4 * share + 1e-9) / 100:.2f} %"
 
 
 def change_shown(row: CompareRow) -> str:
