@@ -15,6 +15,7 @@ _JUDGED_ROWS = 2000  # for the choice of l2, folds are judged until they have so
 _ACCURACY = (
     0.2  # proven bound on the relative error of the heads; the true error is far smaller, and losses suffer less
 )
+_CLOSE = 0.02  # the same for heads whose predictions are looked at one by one
 _FIRST, _STEP, _LEAST, _LARGEST = 1e-2, 10**0.5, 1e-5, 1e2  # below, heads of separable data grow without gaining
 _GAIN = 0.998  # a held-out loss above this share of the lowest is no gain
 
@@ -84,7 +85,7 @@ def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operato
     predicted = np.zeros((len(design), design.shape[0]))
     for nth in range(_FOLDS):
         weights, rows = (fold != nth).astype(np.float64), np.flatnonzero(fold == nth)
-        fit = fit_head(design, l2, weights=weights, start=start, precondition=precondition, relative_error=_ACCURACY)
+        fit = fit_head(design, l2, weights=weights, start=start, precondition=precondition, relative_error=_CLOSE)
         predicted[rows] = design.sample(rows).predicted(fit.theta)
     return predicted
 
