@@ -45,7 +45,7 @@ def scikit_head(loss, features, targets, rows):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_certificate_says_what_scikit_learn_measures(loss):
     features, targets, validation = problem(loss)
-    options = {"fraction": 0.5, "l2": L2, "loss": loss, "frontier": False}
+    options = {"fraction": 0.5, "l2": L2, "penalty": "mean", "loss": loss, "frontier": False}
     result = leanset.prune(features, targets, validation=validation, **options)
     full, lean = (scikit_head(loss, features, targets, rows) for rows in (np.arange(400), result.kept))
     certificate = result.certificate

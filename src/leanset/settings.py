@@ -354,7 +354,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
         str | None,
         Option(
             "what the search minimises: 'parameters' (the change of the head's weights) or 'loss' (its rise on all training "
-            "examples); if not given, parameters if enough examples are kept to hold the head in place, else the loss, and "
+            "examples); if not given, parameters if at least three examples are kept for each free weight, else the loss, and "
             "a set that does no better than a random one on held-out training examples is replaced by it",
             _CHOICE,
             rule=one_of(*AIMS),

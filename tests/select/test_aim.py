@@ -56,8 +56,8 @@ def test_kronecker_vectors_in_the_loss_metric_use_the_square_root_of_its_eigenva
 
 def test_the_aim_follows_from_the_number_kept(head):
     assert head.free_weights == 2 * head.design.shape[1]
-    assert isinstance(aim_for(None, head, head.free_weights), SameParameters)
-    assert isinstance(aim_for(None, head, head.free_weights - 1), LowLoss)
+    assert isinstance(aim_for(None, head, 3 * head.free_weights), SameParameters)
+    assert isinstance(aim_for(None, head, 3 * head.free_weights - 1), LowLoss)
     assert isinstance(aim_for("parameters", head, 3), SameParameters)
     assert isinstance(aim_for("loss", head, 10**6), LowLoss)
 

@@ -43,6 +43,9 @@ class LowLoss(Aim):
         return loss_rise(head, after)
 
 
+# Kept examples for each free weight from which ‖Δθ‖ is minimised. Measured with 1.2 on 2,000 × 40 (90 % removed): the loss
+# rises by 0.070 when ‖Δθ‖ is minimised and by 0.025 when the loss is; with more than 3, hardly at all by either.
+KEPT_PER_WEIGHT = 3
 AIMS: dict[str, Aim] = {aim.name: aim for aim in (SameParameters(), LowLoss())}
 
 
@@ -54,9 +57,9 @@ def loss_rise(head: FittedHead, after: Refit) -> float:
 def aim_for(minimise: str | None, head: FittedHead, kept: int) -> Aim:
     """Return the given aim, or choose it by the number of kept examples.
 
-    The kept examples can hold the head in place only if there are at least as many of them as free weights. With
-    fewer, some directions of Δθ are beyond reach, ‖Δθ‖ says little, and the loss is what is left to care about.
+    The kept examples can hold the head in place only if there are clearly more of them than free weights. With fewer,
+    some directions of Δθ are beyond reach, ‖Δθ‖ says little, and the loss is what is left to care about.
     """
     if minimise is None:
-        minimise = "parameters" if kept >= head.free_weights else "loss"
+        minimise = "parameters" if kept >= KEPT_PER_WEIGHT * head.free_weights else "loss"
     return AIMS[minimise]
