@@ -133,7 +133,7 @@ def test_another_setup_or_a_foreign_folder_is_refused(toy, tmp_path, counted):
     done = len(counted)
     for change, named in (
         ({"l2": 0.02}, "`l2`"),
-        ({"penalty": "total"}, "`penalty`"),
+        ({"penalty": "mean"}, "`penalty`"),
         ({"penalise_bias": False}, "`penalise_bias`"),
         ({"standardize": False}, "`standardize`"),
         ({"held_out_share": 0.4}, "`held_out_share`"),

@@ -101,7 +101,7 @@ def _figures(row: CompareRow) -> tuple[str, ...]:
         _unless_nan(row.loss.difference, plus_minus(row.loss.interval(row.seeds), LOSS)),
         "" if math.isnan(row.unchanged.mean) else percent(row.unchanged.mean),
         "" if row.method == FULL else change_shown(row),
-        _unless_nan(row.seconds.mean, f"{row.seconds.mean:.2g} s"),
+        _unless_nan(row.seconds.mean, f"{row.seconds.mean:.{0 if row.seconds.mean >= 9.95 else 1}f} s"),
     )
 
 
