@@ -175,10 +175,17 @@ def test_demo_tells_the_story_and_leaves_figures(tmp_path):
     pytest.importorskip("sklearn")
     pytest.importorskip("matplotlib")
     done = call("demo", "--out", tmp_path / "demo", check=0)
-    assert "formulation predicts" in done.stdout
     assert "FAILS" not in done.stdout
+    kept, n = map(int, re.search(r"(\d+) of (\d+) are enough", done.stdout).groups())
+    assert n == 398
+    assert kept < 0.2 * n
+    lean, random = map(float, re.search(r"coefficients apart, at the minimum +(\S+) +(\S+)", done.stdout).groups())
+    assert lean < 1e-6 < 0.1 < random  # scikit-learn's own fits
+    assert "better than random" in done.stdout
     for name in ("frontier.png", "frontier.svg", "influence.png", "influence.svg", "certificate.json"):
-        assert (tmp_path / "demo" / name).stat().st_size > 500
+        assert (tmp_path / "demo" / "breast-cancer" / name).stat().st_size > 500
+    for name in ("influence.png", "influence.svg", "certificate.json"):
+        assert (tmp_path / "demo" / "digits" / name).stat().st_size > 500
 
 
 def test_version_and_help():

@@ -76,10 +76,10 @@ def show_run(
 @app.command()
 @guarded
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the run and its figures.")] = Path("leanset-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the two runs and their figures.")] = Path("leanset-demo"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")] = False,
 ) -> None:
-    """Show everything on scikit-learn's handwritten digits, in under two minutes."""
+    """Show on real data how few examples give the same model, and re-check it; under two minutes."""
     run_demo(out, overwrite=overwrite)
 
 
