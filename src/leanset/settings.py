@@ -355,7 +355,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
         Option(
             "what the search minimises: 'parameters' (the change of the head's weights) or 'loss' (its rise on all training "
             "examples); if not given, parameters if at least three examples are kept for each free weight, else the loss, and "
-            "a set that does no better than a random one on held-out training examples is replaced by it",
+            "a set that is not far better than a random one is replaced by it if that does better on held-out examples",
             _CHOICE,
             rule=one_of(*AIMS),
         ),

@@ -10,7 +10,8 @@ smaller. After a round that fails, the next one leaves out the examples with the
 changes the curvature most. So the result is never worse than any of its starts.
 
 Harm is ‖Δθ‖, or the rise of the loss where too few examples are kept to hold the head in place (see `aim`). A result that
-is not far better than the random set has to beat it on held-out rows, too, or the random set is the answer.
+is not far better than the random set is compared with it on held-out rows; if the random set does better there, beyond
+chance, it is the answer.
 """
 
 from dataclasses import dataclass, replace
