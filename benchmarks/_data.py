@@ -41,7 +41,7 @@ def _first_rows(examples: Examples, rows: int) -> Examples:
 
 
 def prune(examples: Examples, **options: object) -> leanset.PruneResult:
-    """Call `leanset.prune` as a user would, without frontier and progress bars."""
+    """Call `leanset.prune` as a user would, without frontier and progress bars; l2 stays fixed unless told otherwise."""
     held_out = examples.validation
     assert held_out is not None  # checked when the data was read
     return leanset.prune(
@@ -51,13 +51,13 @@ def prune(examples: Examples, **options: object) -> leanset.PruneResult:
         l2=L2,
         frontier=False,
         progress=False,
-        **options,  # type: ignore[arg-type]
+        **{"penalty": "mean"} | options,  # type: ignore[arg-type]
     )
 
 
 def planned(examples: Examples, fraction: float, *, seed: int) -> tuple[Plan, Task]:
     """Return what `leanset.prune` would do, and the task that it would give to its search, with the head fitted."""
-    settings = leanset.Settings(fraction=fraction, l2=L2, seed=seed, frontier=False)
+    settings = leanset.Settings(fraction=fraction, l2=L2, penalty="mean", seed=seed, frontier=False)
     inputs = inputs_from(examples, settings)
     plan = plan_for(settings, inputs.outline())
     return plan, fitted_task(inputs, plan, None, Silent())[0]

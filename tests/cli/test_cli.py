@@ -27,7 +27,7 @@ def test_prune_verify_and_tampering(toy_npz, tmp_path):
     done = call("prune", toy_npz, "--fraction", 0.4, "--l2", 0.01, "--out", out, check=0)
     assert "96 of 240 (40.0 %)" in done.stdout
     assert "random sets" in done.stdout
-    assert "validation loss rises by" in done.stdout
+    assert "validation loss" in done.stdout
     held = call("verify", out, "--data", toy_npz, check=0)
     assert "FAILS" not in held.stdout
     certificate = json.loads((out / "certificate.json").read_text())
