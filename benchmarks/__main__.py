@@ -23,6 +23,7 @@ FOLDERS = {  # of the records of each benchmark, under results/
             "memory",
             "random_sets",
             "embeddings",
+            "limit",
         ),
         "heart",
     ),

@@ -55,9 +55,9 @@ def prune(examples: Examples, **options: object) -> leanset.PruneResult:
     )
 
 
-def planned(examples: Examples, fraction: float, *, seed: int) -> tuple[Plan, Task]:
+def planned(examples: Examples, fraction: float, *, seed: int, penalty: str = "mean") -> tuple[Plan, Task]:
     """Return what `leanset.prune` would do, and the task that it would give to its search, with the head fitted."""
-    settings = leanset.Settings(fraction=fraction, l2=L2, penalty="mean", seed=seed, frontier=False)
+    settings = leanset.Settings(fraction=fraction, l2=L2, penalty=penalty, seed=seed, frontier=False)
     inputs = inputs_from(examples, settings)
     plan = plan_for(settings, inputs.outline())
     return plan, fitted_task(inputs, plan, None, Silent())[0]
