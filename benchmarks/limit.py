@@ -3,8 +3,8 @@
 CIFAR-10 ResNet-20 head, l2 1e-4, n·l2 fixed, no class balance, 90 and 95 % removed. With the curvature H_K of the set that was
 found, removing R moves the head by about Δ(R) = (1/k) H_K⁻¹ Σ_R g_i. For every direction u of length 1, ‖Δ(R)‖ ≥ ⟨u, Δ(R)⟩,
 and the least ⟨u, Δ(R)⟩ over all sets of that size is the sum of the m smallest ⟨u, (1/k) H_K⁻¹ g_i⟩. So each u proves a lower
-bound to first order; it is concave in u and raised by 300 steps of subgradient ascent. `times_below_random` is what was reached,
-`most_times_below_random` what the bound allows.
+bound to first order; it is concave in u and raised by 300 steps of subgradient ascent. `times_below_random` is what was
+reached, `most_times_below_random` what the bound allows.
 """
 
 import numpy as np

@@ -23,6 +23,7 @@ from leanset.settings import Settings
 
 _EFFICIENCY = 0.35  # of a large matrix product; measured on whole runs, where products are thin and memory-bound
 _INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and temporary arrays of the row chunks
+_FITS_FOR_L2 = 4  # values of l2 that are usually tried
 _CG_STEPS = 25  # Hessian products of a refit or a Newton step with the full Hessian as preconditioner
 
 
@@ -107,8 +108,9 @@ class _Shape:
 
     @property
     def hessian(self) -> float:
-        explicit = self.n * (float(self.size) ** 2 + 2 * self.size * self.width) + self.size**3
-        return explicit if self.explicit else 10 * self.product
+        if self.explicit:
+            return self.n * (float(self.size) ** 2 + 2 * self.size * self.width) + self.size**3
+        return 4.0 * self.n * self.width**2 + 20.0 * self.width**3  # two passes and the eigenvectors of the features
 
 
 def _shape(plan: Plan, outline: Outline) -> _Shape:
@@ -138,8 +140,9 @@ def _estimated(plan: Plan, shape: _Shape) -> Estimate:
 
     sizes, by_size = len(ladder_counts(shape.n, plan.constraints.most)), plan.budget.is_size
     vectors = 2.0 * shape.n * shape.coordinates * (shape.coordinates if shape.explicit else 2)
+    fitting = 100 * shape.product + 2 * shape.hessian
     stages = [
-        ("fitting the head", (100 * shape.product + 2 * shape.hessian) / rate),
+        ("fitting the head", fitting / rate),
         ("influence of every example", vectors / rate),
         ("searching", search(FULL_EFFORT, 4)),
     ]
@@ -147,6 +150,10 @@ def _estimated(plan: Plan, shape: _Shape) -> Estimate:
         stages.append(("searching over the size", (expected_evaluations() - sizes) * search(SEARCH_EFFORT, 3)))
     if plan.settings.frontier or not by_size:
         stages.append(("frontier", sizes * (search(LIGHT_EFFORT, 2) + measuring)))
+    if plan.l2 is None:
+        stages.insert(0, ("choosing l2", _FITS_FOR_L2 * min(5, 1 + 10_000 // shape.n) * fitting / 2 / rate))
+    if plan.settings.suspects != "ignore" and plan.loss.targets == "classes":
+        stages.append(("looking for wrong labels", 5 * _CG_STEPS * shape.product / rate))
     stages.append(("certifying", plan.settings.random_draws * measuring))
     return Estimate(tuple(stages), _peak_memory(shape))
 

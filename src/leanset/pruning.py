@@ -11,7 +11,14 @@ from leanset._options import with_options
 from leanset._progress import Reporter, reporter_for
 from leanset._threads import thread_count, working_threads
 from leanset._version import __version__
-from leanset.certify import Finding, about_the_bound, about_the_clock, about_the_vectors, issue_certificate
+from leanset.certify import (
+    Finding,
+    about_the_bound,
+    about_the_clock,
+    about_the_fewest,
+    about_the_vectors,
+    issue_certificate,
+)
 from leanset.data import Examples, Images, fingerprint
 from leanset.fitting import fitted_task
 from leanset.head import HeadStatistics
@@ -179,6 +186,8 @@ def _findings(plan: Plan, search: Search, answer: Removal) -> list[Finding]:
     limit = plan.budget.limit(task.head.norm)
     if not plan.budget.is_size and plan.budget.measured(answer.measured) > limit:
         found.append(about_the_bound(limit))
+    if plan.budget.needs_weights:
+        found.append(about_the_fewest(len(task) - answer.count, task.head.free_weights))
     remark = task.inverses.steering.remark(task.head, search.influence)
     if remark is not None:
         found.append(about_the_vectors(remark))

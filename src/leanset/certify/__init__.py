@@ -1,6 +1,6 @@
 from leanset.certify.bounds import loss_gap_bounds
 from leanset.certify.certificate import Certificate
-from leanset.certify.findings import Finding, about_the_bound, about_the_clock, about_the_vectors
+from leanset.certify.findings import Finding, about_the_bound, about_the_clock, about_the_fewest, about_the_vectors
 from leanset.certify.issue import issue_certificate
 from leanset.certify.predictions import Prediction, predictions
 from leanset.certify.quality import half_width, paired, quality_on
@@ -11,6 +11,7 @@ __all__ = [
     "Prediction",
     "about_the_bound",
     "about_the_clock",
+    "about_the_fewest",
     "about_the_vectors",
     "half_width",
     "issue_certificate",

@@ -75,6 +75,15 @@ def about_the_aim(minimised: str, kept: int, free_weights: int) -> list[Finding]
     ]
 
 
+def about_the_fewest(kept: int, free_weights: int) -> Finding:
+    """State how many examples always suffice for the same head."""
+    return Finding(
+        "LS113",
+        f"{kept:,} examples are kept for the same head. Some {free_weights + 1:,} always suffice, one more than the head has "
+        "free weights, if weights of any size are allowed (Carathéodory).",
+    )
+
+
 def about_the_start(distance: float, head_norm: float) -> Finding:
     """State how far a given head was from the minimum."""
     return Finding(

@@ -35,16 +35,16 @@ def strategy_named(
     kind = FORMULATIONS[formulation]
     chosen = _method(method, remove)
     if weight_bounds is not None:
-        beside = {
+        beside: dict[str, object] = {
             "method": None if chosen is None else chosen.name,
-            "solver": solver,
             "formulation": None if kind is Newton else formulation,
             "coverage": coverage,
         }
         for name, value in beside.items():
             if value is not None:
                 raise InputError(f"`weights=True` chooses examples and weights together; leave `{name}={value!r}` out.")
-        return Weighted(*weight_bounds, minimise)
+        weighted = Weighted(*weight_bounds, minimise)
+        return weighted if solver is None else weighted.with_solver(solver)
     if chosen is None:
         own = Newton(coverage, minimise=minimise) if kind is Newton else kind()
         if minimise is not None and kind is not Newton:
@@ -54,7 +54,8 @@ def strategy_named(
         raise InputError(
             f"`method={method!r}` and `formulation={formulation!r}` are two ways to choose examples; give only one."
         )
-    for name, value in {"solver": solver, "minimise": minimise}.items():
+    searching: dict[str, object] = {"solver": solver, "minimise": minimise}
+    for name, value in searching.items():
         if value is not None:
             raise InputError(f"`method={chosen.name!r}` does not search, so `{name}={value!r}` does not apply to it.")
     return ByScore(chosen)

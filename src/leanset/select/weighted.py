@@ -22,10 +22,10 @@ from leanset.head import refit
 from leanset.problem import Constraints, Outcome, Removal, WeightProblem
 from leanset.select.aim import AIMS, Aim
 from leanset.select.budget import Budget
-from leanset.select.newton import Newton, NewtonSearch
+from leanset.select.newton import Newton
 from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task
-from leanset.solve import Progress, solve_weights
+from leanset.solve import AdaptiveAnnealing, Progress, Solver, solve_weights
 
 _STARTS = 4
 _LEAST_PROBABLE = 0.2  # as a share of the mean probability to stay; bounds the base weights
@@ -38,7 +38,12 @@ class Weighted(Strategy):
     low: float
     high: float
     minimise: str | None = None
+    solver: Solver = AdaptiveAnnealing()  # noqa: RUF009  # frozen
     formulation: ClassVar[str] = "newton"
+
+    def with_solver(self, solver: Solver) -> Strategy:
+        """Return the strategy with another solver for the search without weights."""
+        return replace(self, solver=solver)
 
     def within(self, budget: Budget) -> Strategy:
         """Return the strategy; a limit on ‖Δθ‖ asks for the least ‖Δθ‖."""
@@ -46,7 +51,7 @@ class Weighted(Strategy):
 
     def begin(self, task: Task) -> Search:
         """Start on a task."""
-        return WeightedSearch(task, self, self.low, self.high, AIMS[self.minimise or "loss"])
+        return WeightedSearch(task, self, self.low, self.high, AIMS[self.minimise or "loss"], self.solver)
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class WeightedSearch(Search):
     low: float
     high: float
     aim: Aim
+    solver: Solver
 
     def minimised(self, count: int) -> str:
         """Return the name of the aim."""
@@ -71,7 +77,8 @@ class WeightedSearch(Search):
             tried.append(found)
             part_of(progress, nth, _STARTS)(1.0)
         advance = part_of(progress, _STARTS - 1, _STARTS)
-        plain = NewtonSearch(self.task, Newton(minimise=self.aim.name), None, self.aim.name).best(count, share, advance)
+        searched = Newton(solver=self.solver, minimise=self.aim.name).begin(self.task)
+        plain = searched.best(count, share, advance)
         tried += [self._weighed((~plain.removed).astype(np.float64)), replace(plain, row_weights=plain.weights)]
         return min(tried, key=lambda found: self.aim.harm(self.task.head, found.refitted))
 
