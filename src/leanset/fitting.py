@@ -19,8 +19,8 @@ def fitted_task(
     known, seed = _recalled(folder), int(plan.settings.seed)
     chosen = None
     if plan.l2 is None and known is None:
-        with reporter.stage("Choosing l2 by held-out rows"):
-            chosen = choose_l2(design, seed)
+        with reporter.stage("Choosing l2"):
+            chosen = choose_l2(design, validation, seed)
     l2 = known.l2 if known else chosen.l2 if chosen else plan.l2
     assert l2 is not None  # given, known or chosen
     with reporter.stage("Fitting the head"):

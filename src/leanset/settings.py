@@ -233,7 +233,7 @@ class HeadOptions(Checked):
         float | None,
         Option(
             "weight of the penalty (l2/2)‖θ‖²; if not given, the network's weight decay, or for features the value with the "
-            "lowest loss on held-out training examples",
+            "lowest loss on the validation examples, or on held-out training examples without any",
             _HEAD,
             rule=positive(": without a penalty, a head on separable data has no minimum"),
         ),

@@ -23,7 +23,7 @@ def held_out_losses(design, l2):
 
 
 def test_the_chosen_l2_has_the_lowest_held_out_loss_of_its_neighbours(design):
-    chosen = choose_l2(design, 0).l2
+    chosen = choose_l2(design, None, 0).l2
     here, below, above = (held_out_losses(design, chosen * step).mean() for step in (1.0, 10**-0.5, 10**0.5))
     assert here <= 1.005 * min(below, above)
 
@@ -33,7 +33,7 @@ def test_noise_asks_for_more_penalty_than_signal(design):
     noisy = design_of(
         checked_examples(plain.matrix_of(design)[:, :-1], rng.integers(0, 3, len(design))), Softmax(3), standardize=True
     )[0]
-    assert choose_l2(noisy, 0).l2 > 10 * choose_l2(design, 0).l2
+    assert choose_l2(noisy, None, 0).l2 > 10 * choose_l2(design, None, 0).l2
 
 
 def test_cross_fitted_predictions_never_saw_their_row(design):
@@ -41,3 +41,16 @@ def test_cross_fitted_predictions_never_saw_their_row(design):
     found = cross_fitted(design, l2, theta, lambda stack: stack, 0)
     own = found[np.arange(len(design)), design.targets]
     np.testing.assert_allclose(-np.log(own), held_out_losses(design, l2), atol=0.02)  # the fits are loose
+
+
+def test_validation_rows_choose_the_l2_if_there_are_any(toy):
+    design, validation, _ = design_of(checked_examples(*toy[:2], toy[2]), Softmax(3), standardize=True)
+    chosen, x, held_out = choose_l2(design, validation, 0).l2, plain.matrix_of(design), plain.matrix_of(validation)
+
+    def loss(l2):
+        theta = plain.fit(x, design.targets, 3, l2)
+        return np.mean(
+            [-np.log(plain.softmax(theta @ row)[y]) for row, y in zip(held_out, validation.targets, strict=True)]
+        )
+
+    assert loss(chosen) <= 1.005 * min(loss(chosen / 10**0.5), loss(chosen * 10**0.5))

@@ -87,7 +87,7 @@ class Bench:
         assert validation is not None  # every split has validation rows
         if plan.l2 is not None:
             return cls(source, settings, plan.l2, design, validation)
-        l2 = choose_l2(design, int(settings.seed)).l2  # once for all methods
+        l2 = choose_l2(design, validation, int(settings.seed)).l2  # once for all methods
         return cls(source, replace(settings, l2=l2), l2, design, validation)
 
     def full(self) -> tuple[FullHead, Cell]:
