@@ -129,7 +129,7 @@ def statistics_in(source: str) -> HeadStatistics:
 def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs:
     """Convert features or head statistics to `Inputs`.
 
-    Plain features are standardised, and their l2 is chosen by held-out rows. Head statistics are used as the network saw
+    Plain features are standardised, and their l2 is chosen. Head statistics are used as the network saw
     them: raw features, its weight decay as l2, and its head as the start.
     """
     head, statistics = settings.head, source if isinstance(source, HeadStatistics) else None
