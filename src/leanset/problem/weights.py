@@ -27,12 +27,20 @@ class WeightProblem:
     head : the head of all rows, at its minimum
     base : (n,) weights to start from: 0 for removed rows, 1 for kept ones, or more where a row stands for several
     low, high : bounds of the factors
+    by_loss : measure what the equations miss by the rise of the loss, gᵀH⁻¹g; else by the length of Δθ = H⁻¹g
     """
 
     head: FittedHead
     base: Vector
     low: float
     high: float
+    by_loss: bool = True
+
+    @cached_property
+    def softener(self) -> Matrix:
+        """The matrix M of the metric gᵀM⁻¹g, in the coordinates of the loss's basis: H for the loss, H² for the length."""
+        hessian = self.head.reduced_hessian
+        return hessian if self.by_loss else hessian @ hessian
 
     @cached_property
     def kept(self) -> Vector:
@@ -97,11 +105,15 @@ class WeightProblem:
         width = basis.shape[1] * head.rows.shape[1]
         return sum_rows(gram, head.rows, head.residual, width=width, weights=free * self.base)
 
+    @property
+    def _power(self) -> float:
+        return 0.5 if self.by_loss else 1.0
+
     def in_basis(self, factors: KroneckerFactors, matrix: Matrix) -> Matrix:
         """Return a (C, D) sum of gradients in the eigenbasis of a Kronecker approximation, whitened by it."""
-        return factors.turned(matrix) / np.sqrt(factors.eigenvalues)
+        return factors.turned(matrix) / factors.eigenvalues**self._power
 
     def from_basis(self, factors: KroneckerFactors, turned: Matrix) -> Matrix:
         """Return the (C, D) direction whose products with gradients are those in the whitened eigenbasis."""
-        whitened = turned / np.sqrt(factors.eigenvalues)
+        whitened = turned / factors.eigenvalues**self._power
         return factors.output_basis @ whitened @ factors.feature_basis.T

@@ -92,7 +92,8 @@ class WeightedSearch(Search):
 
     def _weighed(self, base: Vector) -> Removal:
         task = self.task
-        weights = solve_weights(WeightProblem(task.head, base, self.low, self.high))
+        problem = WeightProblem(task.head, base, self.low, self.high, by_loss=self.aim.needs_loss_metric)
+        weights = solve_weights(problem)
         after = refit(task.head, weights.values, task.inverses.precondition)
         outcome = Outcome.same_head if weights.exact else Outcome.nearest_head
         return Removal(base == 0, outcome, refit=after, row_weights=weights.values)

@@ -3,10 +3,11 @@
 Small heads: Newton's method on the dual. The factors are s_i = clip(1 + ⟨λ, v_i⟩, low, high) for some λ with one number for
 each equation. The dual function is convex and quadratic while no factor reaches or leaves a bound, so a few steps
 solve it. Where no factors solve the equations, λ would grow without end. So they are softened by ρ·H, with H the Hessian
-of the head: what they miss is then least in the metric of the loss. ρ falls until the equations hold or stop improving.
+of the head: what they miss is then least in the metric of the loss (by ρ·H², in that of Δθ, if that is asked for). ρ falls
+until the equations hold or stop improving.
 
 Large heads: there are more equations than kept rows, so none can be solved. What they miss is made least in the metric
-of the loss (H in its Kronecker approximation) by accelerated projected gradients, which need only products with the rows.
+of the loss or of Δθ (H in its Kronecker approximation) by accelerated projected gradients, which need only products with the rows.
 """
 
 from collections.abc import Callable
@@ -84,12 +85,12 @@ class _Dual:
 
     def __init__(self, problem: WeightProblem) -> None:
         self.problem, self.basis = problem, problem.head.loss.basis()
-        self.hessian = problem.head.reduced_hessian
+        self.softener = problem.softener
 
     def first_softness(self) -> float:
         """Return the ρ at which both parts of the system have one size."""
         normal = np.trace(self.problem.normal_matrix(self.problem.kept))
-        return float(normal / np.trace(self.hessian)) or 1.0
+        return float(normal / np.trace(self.softener)) or 1.0
 
     def factors(self, direction: Matrix) -> Vector:
         """Return the factors that a direction stands for."""
@@ -111,7 +112,7 @@ class _Dual:
     def _at(self, direction: Matrix, softness: float) -> "_Point":
         problem, along = self.problem, self.problem.along(direction)
         factors = problem.kept * np.clip(1.0 + along, problem.low, problem.high)
-        soft = softness * self._lifted(self.hessian @ self._reduced(direction))
+        soft = softness * self._lifted(self.softener @ self._reduced(direction))
         value = float(np.sum(factors * along - 0.5 * problem.kept * (factors - 1.0) ** 2))
         value += float(np.sum(direction * (0.5 * soft - problem.target)))
         return _Point(direction, along, value, problem.missing(factors) + soft)
@@ -119,7 +120,7 @@ class _Dual:
     def _step(self, point: "_Point", softness: float) -> Matrix:
         problem, moved = self.problem, 1.0 + point.along
         free = problem.kept * ((moved > problem.low) & (moved < problem.high))
-        matrix = problem.normal_matrix(free) + softness * self.hessian
+        matrix = problem.normal_matrix(free) + softness * self.softener
         return -self._lifted(_solved(matrix, self._reduced(point.slope)))
 
     def _searched(self, point: "_Point", step: Matrix, softness: float) -> "_Point | None":
