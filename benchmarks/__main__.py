@@ -24,6 +24,7 @@ FOLDERS = {  # of the records of each benchmark, under results/
             "random_sets",
             "embeddings",
             "limit",
+            "head_growth",
         ),
         "heart",
     ),

@@ -41,6 +41,22 @@ def drawing(by_rows: list[Row], by_head: list[Row], exponents: list[Row]) -> dic
     return files
 
 
+def head_drawing(rows: list[Row], exponents: list[Row]) -> dict[str, bytes]:
+    """Return the picture of the growth with the head as head_growth.svg and head_growth.png."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with plt.rc_context(LOOK):
+        figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+        for axes, quantity in zip(panels, ("seconds", "peak_gb"), strict=True):
+            _panel(axes, rows, "head_size", quantity, [fit for fit in exponents if fit["of"] == quantity])
+        files = {f"head_growth.{kind}": _saved(figure, kind) for kind in ("svg", "png")}
+        plt.close(figure)
+    return files
+
+
 def _panel(axes: "Axes", rows: list[Row], against: str, quantity: str, fits: list[Row]) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter
 

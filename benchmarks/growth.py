@@ -28,14 +28,14 @@ GB = 1e9
 def run(request: Request) -> Findings:
     counts = (3_000, 10_000) if request.small else ROWS
     heads = HEADS[:2] if request.small else HEADS
-    by_rows = [_point("rows", n, WIDTH, CLASSES) for n in counts]
-    by_head = [_point("head", 3_000 if request.small else HEAD_ROWS, width, c) for c, width in heads]
-    exponents = [*_exponents(by_rows, "examples"), *_exponents(by_head, "head_size")]
-    files = drawing(by_rows, by_head, exponents)
-    return Findings([*by_rows, *by_head, *exponents], [_growth_point.SEED], [], files)
+    by_rows = [point("rows", n, WIDTH, CLASSES) for n in counts]
+    by_head = [point("head", 3_000 if request.small else HEAD_ROWS, width, c) for c, width in heads]
+    slopes = [*exponents(by_rows, "examples"), *exponents(by_head, "head_size")]
+    files = drawing(by_rows, by_head, slopes)
+    return Findings([*by_rows, *by_head, *slopes], [_growth_point.SEED], [], files)
 
 
-def _point(part: str, rows: int, width: int, n_classes: int) -> Row:
+def point(part: str, rows: int, width: int, n_classes: int) -> Row:
     words = [sys.executable, "-m", "benchmarks._growth_point", str(rows), str(width), str(n_classes)]
     usage = measured(words)
     answer = json.loads(usage.output)
@@ -53,7 +53,7 @@ def _point(part: str, rows: int, width: int, n_classes: int) -> Row:
     }
 
 
-def _exponents(rows: list[Row], against: str) -> Iterator[Row]:
+def exponents(rows: list[Row], against: str) -> Iterator[Row]:
     for name in dict.fromkeys(row["inverse"] for row in rows):
         same = [row for row in rows if row["inverse"] == name]
         for quantity in ("seconds", "peak_gb"):
