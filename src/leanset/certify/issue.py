@@ -61,7 +61,8 @@ def issue_certificate(
     first, second = loss_gap_bounds(validation or head.design, head.theta, after.theta - head.theta)
     above = _above_random((validation or head.design).losses(after.theta), random)
     known = [*about_the_head(len(head), after.change, head.loss.name), *about_validation(validation)]
-    known += about_the_aim(minimised, len(head) - removal.count, head.free_weights)
+    if removal.row_weights is None:
+        known += about_the_aim(minimised, len(head) - removal.count, head.free_weights)
     known += about_suspects(suspect)
     if start_distance is not None:
         known.append(about_the_start(start_distance, head.norm))
