@@ -32,8 +32,8 @@ def choose_l2(design: Design, validation: Design | None, seed: int) -> ChosenL2:
     """Find the l2 whose head has the lowest loss on rows that it was not fitted on: validation rows, or folds without any.
 
     Validation rows come first because training rows may not be fresh: a network that learnt them has features for them
-    that promise too much. Walks from 1e-2 in steps of √10, first towards smaller values and, if that is no better, towards larger ones, until the
-    held-out loss stops falling. Each fit starts from the head of the last one.
+    that promise too much. Walks from 1e-2 in steps of √10, first towards smaller values and, if that is no better,
+    towards larger ones, until the held-out loss stops falling. Each fit starts from the head of the last one.
 
     Examples
     --------

@@ -7,7 +7,8 @@ of the head: what they miss is then least in the metric of the loss (by ρ·H²,
 until the equations hold or stop improving.
 
 Large heads: there are more equations than kept rows, so none can be solved. What they miss is made least in the metric
-of the loss or of Δθ (H in its Kronecker approximation) by accelerated projected gradients, which need only products with the rows.
+of the loss or of Δθ (H in its Kronecker approximation) by accelerated projected gradients, which need only products with
+the rows.
 """
 
 from collections.abc import Callable
