@@ -56,8 +56,8 @@ def about_suspects(suspect: Mask | None) -> list[Finding]:
         Finding(
             "LS111",
             f"{count:,} labels ({100 * count / len(suspect):.1f} %) are probably wrong or very hard: heads fitted without "
-            "these examples confidently predict another class. They are marked in the selection table; `suspects='drop'` leaves "
-            "them out.",
+            "these examples confidently predict another class. They are marked in the selection table; `suspects='drop'` "
+            "leaves them out.",
         )
     ]
 
