@@ -88,10 +88,10 @@ def test_the_certificate_says_what_scikit_learn_measures(loss):
 @pytest.mark.parametrize(
     ("given", "meant"),
     [
-        ({}, {"penalise_bias": True, "penalty": "mean", "standardize": True}),
+        ({}, {"penalise_bias": True, "penalty": "total", "standardize": True}),
         ({"C": 1.0}, {"penalise_bias": False, "penalty": "total", "standardize": False}),
-        ({"l2": 0.1}, {"penalise_bias": True, "penalty": "mean", "standardize": True}),
-        ({"l2": 0.1, "penalise_bias": False}, {"penalise_bias": False, "penalty": "mean", "standardize": True}),
+        ({"l2": 0.1}, {"penalise_bias": True, "penalty": "total", "standardize": True}),
+        ({"l2": 0.1, "penalise_bias": False}, {"penalise_bias": False, "penalty": "total", "standardize": True}),
         ({"C": 1.0, "penalty": "mean"}, {"penalise_bias": False, "penalty": "mean", "standardize": False}),
         ({"C": 1.0, "penalise_bias": True}, {"penalise_bias": True, "penalty": "total", "standardize": False}),
         ({"C": 1.0, "standardize": True}, {"penalise_bias": False, "penalty": "total", "standardize": True}),

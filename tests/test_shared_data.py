@@ -24,7 +24,7 @@ def test_measured_change_agrees_with_scikit_learn(run):
 
     def fit(rows):
         model = LogisticRegression(
-            C=1 / (len(rows) * 1e-4), fit_intercept=False, tol=1e-7, max_iter=3000, solver="newton-cg"
+            C=1 / (len(x) * result.certificate.l2), fit_intercept=False, tol=1e-7, max_iter=3000, solver="newton-cg"
         )
         return model.fit(x[rows], data["labels"][rows]).coef_
 

@@ -230,7 +230,6 @@ def test_the_command_line_writes_weights(toy_npz, tmp_path):
             "`weights=True` chooses examples and weights together; leave `method='el2n'`",
         ),
         ({"weights": True, "formulation": "paper"}, "leave `formulation='paper'` out"),
-        ({"weights": True, "proposals": 3}, "does not search, so `proposals=3` does not apply"),
         ({"weight_bounds": (2.0, 5.0)}, "must be two numbers low, high with 0 < low <= 1 <= high"),
         ({"weight_bounds": (5.0, 0.2)}, "must be two numbers low, high"),
         ({"same_model": True}, "got `fraction=0.4` and `same_model=True`"),

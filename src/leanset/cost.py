@@ -60,7 +60,7 @@ def estimate(
     >>> import numpy as np, leanset
     >>> cost = leanset.estimate(np.random.default_rng(0).normal(size=(200, 4)), np.arange(200) % 2, fraction=0.4)
     >>> cost.seconds > 0, [stage for stage, _ in cost.stages][0]
-    (True, 'fitting the head')
+    (True, 'choosing l2')
     """
     _ = settings.budget  # before anything is read
     with thread_count(settings.threads), reporter_for(settings.progress) as reporter:

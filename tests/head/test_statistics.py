@@ -108,6 +108,7 @@ def test_a_networks_statistics_are_pruned_as_the_network_saw_them(toy):
         frontier=False,
         head=start,
         l2=0.01,
+        penalty="mean",
         standardize=False,
     )
     np.testing.assert_array_equal(one.kept, two.kept)
