@@ -49,8 +49,7 @@ def _near_model(out: Path, overwrite: bool) -> None:
     train, held_out = _digits()
     show.OUT.print(
         "\n[bold]2. Handwritten digits: how near does it come with 70 % removed?[/bold]\n"
-        f"{len(train[1]):,} examples of ten classes, {len(held_out[1])} more held out. l2 is chosen by the loss on held-out "
-        "training examples.\n"
+        f"{len(train[1]):,} examples of ten classes, {len(held_out[1])} more held out. l2 is chosen by their loss.\n"
     )
     result = prune(
         *train, fraction=0.7, weights=True, validation=held_out, frontier=False, out=out, overwrite=overwrite
