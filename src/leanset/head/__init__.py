@@ -2,7 +2,7 @@ from leanset.head.curvature import Curvature, KroneckerFactors
 from leanset.head.design import Design, Scaling, design_of
 from leanset.head.fit import HeadFit, fit_head
 from leanset.head.fitted import FittedHead
-from leanset.head.folds import ChosenL2, choose_l2, cross_fitted
+from leanset.head.folds import ChosenL2, choose_l2, cross_fitted, held_out_folds
 from leanset.head.loss import Loss
 from leanset.head.losses import LOSSES
 from leanset.head.penalty import PENALTIES, MeanPenalty, Penalty, TotalPenalty
@@ -35,6 +35,7 @@ __all__ = [
     "cross_fitted",
     "design_of",
     "fit_head",
+    "held_out_folds",
     "is_stored",
     "newton_step",
     "refit",

@@ -95,13 +95,6 @@ class Design:
         """Return the (n, C) residuals of predictions."""
         return self.loss.residual(predicted, self.targets)
 
-    def share_right(self, theta: Matrix) -> float:
-        """Return the share of correct predictions of a head; NaN if the loss does not define it."""
-        total = sum_rows(
-            lambda x, y: float(self.loss.right(x @ theta.T, y).sum()), self.rows, self.targets, width=self.width
-        )
-        return total / len(self)
-
     def gradient_sum(self, residual: Matrix, weights: Vector | None = None) -> Matrix:
         """Return Σ_i weights_i residual_i ⊗ x_i, a (C, D) matrix."""
         if weights is None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leanset._arrays import Matrix, Rows
+from leanset._arrays import Mask, Matrix, Vector
 from leanset._linalg import Operator
 from leanset._rng import stream
 from leanset.head.design import Design
@@ -12,9 +12,7 @@ from leanset.head.fit import fit_head
 
 _FOLDS = 5
 _JUDGED_ROWS = 2000  # for the choice of l2, folds are judged until they have so many rows
-_ACCURACY = (
-    0.2  # proven bound on the relative error of the heads; the true error is far smaller, and losses suffer less
-)
+_ACCURACY = 0.2  # proven bound on the relative error of the heads; the true error is far smaller
 _CLOSE = 0.02  # the same for heads whose predictions are looked at one by one
 _FIRST, _STEP, _LEAST, _LARGEST = 1e-2, 10**0.5, 1e-5, 1e2  # below, heads of separable data grow without gaining
 _GAIN = 0.998  # a held-out loss above this share of the lowest is no gain
@@ -46,19 +44,19 @@ def choose_l2(design: Design, validation: Design | None, seed: int) -> ChosenL2:
     >>> choose_l2(noise, None, 0).l2 > choose_l2(signal, None, 0).l2
     True
     """
-    design, fold = replace(design, penalise_bias=True), _folds(len(design), seed)
-    used = 1 if validation else min(_FOLDS, -(-_JUDGED_ROWS * _FOLDS // len(design)))
-    heads: list[Matrix | None] = [None] * used
-    judged = [validation] if validation else [design.sample(np.flatnonzero(fold == nth)) for nth in range(used)]
+    design = replace(design, penalise_bias=True)  # a fold may lack a class, whose best bias has no limit
+    folds = [] if validation else held_out_folds(len(design), _rng(seed), judged_rows=_JUDGED_ROWS)
+    judged = [validation] if validation else [design.sample(np.flatnonzero(fold)) for fold in folds]
+    fitted_on: list[Vector | None] = [(~fold).astype(np.float64) for fold in folds] if folds else [None]
+    heads: list[Matrix | None] = [None] * len(judged)
 
     def held_out_loss(l2: float) -> float:
         total = 0.0
-        for nth in range(used):
-            weights = None if validation else (fold != nth).astype(np.float64)
+        for nth, (weights, rows) in enumerate(zip(fitted_on, judged, strict=True)):
             head = fit_head(design, l2, weights=weights, start=heads[nth], relative_error=_ACCURACY).theta
             heads[nth] = head
-            total += judged[nth].mean_loss(head)
-        return total / used
+            total += rows.mean_loss(head)
+        return total / len(judged)
 
     best, lowest = _FIRST, held_out_loss(_FIRST)
     start = heads[0]
@@ -81,15 +79,28 @@ def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operato
     start, precondition : the head of all rows and the inverse of its Hessian, from which the fits start
     seed : of the folds
     """
-    # A fold may lack a class, whose best bias has no limit.
-    design, fold = replace(design, penalise_bias=True), _folds(len(design), seed)
+    design = replace(design, penalise_bias=True)
     predicted = np.zeros((len(design), design.shape[0]))
-    for nth in range(_FOLDS):
-        weights, rows = (fold != nth).astype(np.float64), np.flatnonzero(fold == nth)
+    for fold in held_out_folds(len(design), _rng(seed)):
+        weights, rows = (~fold).astype(np.float64), np.flatnonzero(fold)
         fit = fit_head(design, l2, weights=weights, start=start, precondition=precondition, relative_error=_CLOSE)
         predicted[rows] = design.sample(rows).predicted(fit.theta)
     return predicted
 
 
-def _folds(n: int, seed: int) -> Rows:
-    return np.asarray(stream(seed, "folds of the head").permutation(n) % _FOLDS)
+def held_out_folds(n: int, rng: np.random.Generator, *, judged_rows: int | None = None) -> list[Mask]:
+    """Cut n rows into five random parts; return all, or as many as it takes to have `judged_rows` rows in them.
+
+    Examples
+    --------
+    >>> parts = held_out_folds(100, np.random.default_rng(0), judged_rows=30)
+    >>> [int(part.sum()) for part in parts]
+    [20, 20]
+    """
+    fold = rng.permutation(n) % _FOLDS
+    used = _FOLDS if judged_rows is None else min(_FOLDS, -(-judged_rows * _FOLDS // n))
+    return [fold == nth for nth in range(used)]
+
+
+def _rng(seed: int) -> np.random.Generator:
+    return stream(seed, "folds of the head")

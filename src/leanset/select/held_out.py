@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from leanset._arrays import Vector
+from leanset._arrays import Mask, Vector
 from leanset._rng import stream
 from leanset.certify import paired
-from leanset.head import fit_head
+from leanset.head import fit_head, held_out_folds
 from leanset.problem import Removal
 from leanset.select.task import Task
 
-_FOLDS = 5
 _JUDGED_ROWS = 5000  # folds are judged until they have so many rows
 _ACCURACY = 1e-3  # of the refits; differences between removals are far larger
 
@@ -20,14 +19,12 @@ def does_better(task: Task, challenger: Removal, holder: Removal) -> bool:
     The rise of the loss on training rows flatters a set that was chosen by them. So both heads are refitted without a
     fifth of the rows and judged on that fifth, for as many fifths as it takes to judge enough rows.
     """
-    n = len(task)
-    fold = stream(task.seed, "held-out rows").permutation(n) % _FOLDS
-    used = min(_FOLDS, -(-_JUDGED_ROWS * _FOLDS // n))
-    differences = [_losses(task, challenger, fold == nth) - _losses(task, holder, fold == nth) for nth in range(used)]
+    folds = held_out_folds(len(task), stream(task.seed, "held-out rows"), judged_rows=_JUDGED_ROWS)
+    differences = [_losses(task, challenger, fold) - _losses(task, holder, fold) for fold in folds]
     return paired(np.concatenate(differences)).highest < 0.0
 
 
-def _losses(task: Task, removal: Removal, held_out: Vector) -> Vector:
+def _losses(task: Task, removal: Removal, held_out: Mask) -> Vector:
     head, rows = task.head, np.flatnonzero(held_out)
     fit = fit_head(
         head.design,

@@ -141,10 +141,8 @@ class NewtonSearch(ExchangeSearch):
         )
         if cells is not None:
             return [annealed], cells
-        free = self.task.constraints.free
-        quietest = self.task.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
         plain = self._refitted(Removal(start, Outcome.random))
-        return [plain, annealed, self._refitted(Removal(quietest, Outcome.quietest))], cells
+        return [plain, annealed, self._refitted(Removal(self.quietest(count), Outcome.quietest))], cells
 
     def _proven(self, found: Removal, plain: Removal) -> Removal:
         """Return the found set, unless the plain one generalises better and the found one is not far better anyway."""

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from leanset._arrays import Vector
+import numpy as np
+
+from leanset._arrays import Mask, Vector
 from leanset.certify import Finding
 from leanset.head import Penalty
 from leanset.influence import InfluenceMap
@@ -93,6 +95,11 @@ class Search(abc.ABC):
     def minimised(self, count: int) -> str:
         """Return what the choice of `count` examples minimises: "parameters", "loss" or "nothing"."""
         return "nothing"
+
+    def quietest(self, count: int) -> Mask:
+        """Return the removal of the `count` allowed examples with the shortest influence vectors."""
+        free = self.task.constraints.free
+        return self.task.constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
 
     @abc.abstractmethod
     def best(self, count: int, share: float, progress: Progress) -> Removal:

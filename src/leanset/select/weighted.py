@@ -3,14 +3,14 @@
 Four sets are tried, in this order until one is exact. The quietest examples go (an example that is fitted carries
 nothing). Examples go at random. Examples stay with a probability that grows with the length of their influence, and
 count the more the less probable that was, so that every sum is right on average (survey sampling). The search without
-weights chooses. Each gets the weights
-that come nearest to leaving the head in place. The set whose refitted head raises the objective on *all* examples
-least is the answer (or moves least, if that is asked for): where the equations cannot be solved, that is what people
-care about, not the length of Δθ.
+weights chooses. Each gets the weights that come nearest to leaving the head in place. The set whose refitted head raises
+the objective on *all* examples least is the answer (or moves least, if that is asked for): where the equations cannot be
+solved, that is what people care about, not the length of Δθ.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -77,16 +77,18 @@ class WeightedSearch(Search):
             tried.append(found)
             part_of(progress, nth, _STARTS)(1.0)
         advance = part_of(progress, _STARTS - 1, _STARTS)
-        searched = Newton(solver=self.solver, minimise=self.aim.name).begin(self.task)
-        plain = searched.best(count, share, advance)
+        plain = self._without_weights.best(count, share, advance)
         tried += [self._weighed((~plain.removed).astype(np.float64)), replace(plain, row_weights=plain.weights)]
         return min(tried, key=lambda found: self.aim.harm(self.task.head, found.refitted))
 
+    @cached_property
+    def _without_weights(self) -> Search:
+        """The search without weights; its influence vectors serve all sizes."""
+        return Newton(solver=self.solver, minimise=self.aim.name).begin(self.task)
+
     def _starts(self, count: int) -> Iterator[Vector]:
         constraints, seed = self.task.constraints, self.task.seed
-        free = constraints.free
-        quiet = constraints.first_allowed(free[np.argsort(self.norms[free], kind="stable")], count)
-        yield (~quiet).astype(np.float64)
+        yield (~self.quietest(count)).astype(np.float64)
         yield (~constraints.random_removal(count, stream(seed, "start", count))).astype(np.float64)
         yield sampled(self.norms, constraints, count, stream(seed, "sample", count))
 

@@ -48,9 +48,8 @@ class Weights:
 
 def solve_weights(problem: WeightProblem) -> Weights:
     """Find the weights of the kept rows."""
-    head = problem.head
-    free = head.loss.basis().shape[1] * head.rows.shape[1]
-    return _by_newton(problem) if free <= _EXPLICIT_UP_TO else _by_gradients(problem)
+    small = problem.head.free_weights <= _EXPLICIT_UP_TO
+    return _by_newton(problem) if small else _by_gradients(problem)
 
 
 def _judged(problem: WeightProblem, factors: Vector) -> Weights:
