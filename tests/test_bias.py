@@ -201,7 +201,7 @@ def test_the_command_line_has_the_bias(toy_npz, toy, tmp_path):
         ({"C": -1.0}, "`C=-1.0` must be positive"),
         ({"C": np.inf}, "`C=inf` must be a finite number"),
         ({"C": 1.0, "l2": 0.1, "penalise_bias": False}, "`l2=0.1` and `C=1.0` are two ways to say one thing"),
-        ({"l2": 0.0, "penalise_bias": False}, "`l2=0.0` must be positive"),
+        ({"l2": -1.0, "penalise_bias": False}, "`l2=-1.0` must be a number of at least 0"),
     ],
 )
 def test_what_makes_no_sense_is_named(toy, options, message):

@@ -310,7 +310,7 @@ def test_string_labels_come_back_as_names(toy):
         ({"fraction": 0.4, "pinned": list(range(240))}, r"nothing can be removed"),
         ({"fraction": 0.4, "class_balance": "fair"}, r"`class_balance='fair'` must be 'proportional'"),
         ({"fraction": 0.4, "class_balance": 100}, r"`class_balance=100` must be"),
-        ({"fraction": 0.4, "l2": 0.0}, r"`l2=0.0` must be positive"),
+        ({"fraction": 0.4, "l2": -0.1}, r"`l2=-0.1` must be a number of at least 0"),
         ({"fraction": 0.4, "formulation": "hope"}, r"`formulation='hope'` must be 'newton' or 'paper'"),
         ({"fraction": 0.4, "inverse": "cg"}, r"`inverse='cg'` must be an instance"),
         ({"fraction": 0.4, "solver": "fast"}, r"`solver='fast'` must be an instance"),

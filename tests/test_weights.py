@@ -268,3 +268,17 @@ def test_coverage_has_no_part_in_weights(toy):
         assert result.settings["coverage"] is None
         with pytest.raises(InputError, match=r"leave `coverage=Coverage\("):
             leanset.prune(recorded(toy), **options, coverage=leanset.Coverage())
+
+
+def test_random_sets_get_weights_too():
+    """Beside weights, each example of a random set counts n/(n−m) times: under the total penalty its l2 is the full one."""
+    rng = np.random.default_rng(3)
+    features, labels = rng.normal(size=(400, 3)), rng.integers(0, 2, 400)
+    options = {"fraction": 0.75, "l2": 0.3, "random_draws": 40, "frontier": False, "progress": False}
+
+    def random_change(**more):
+        return leanset.prune(features, labels, **options, **more).certificate.random_refit_change_mean
+
+    weighted = random_change(weights=True, penalty="total")
+    assert weighted == pytest.approx(random_change(penalty="mean"), rel=1e-6)
+    assert weighted != pytest.approx(random_change(penalty="total"), rel=0.1)

@@ -44,6 +44,11 @@ def positive(reason: str = "") -> Rule:
     return rule
 
 
+def not_negative(value: Any) -> str | None:
+    """Rule: a finite number of at least 0."""
+    return None if is_number(value) and value >= 0 else "be a number of at least 0"
+
+
 def at_least(least: int, reason: str = "") -> Rule:
     """Rule: a whole number of at least `least`."""
 

@@ -23,6 +23,7 @@ from leanset._rules import (
     is_number,
     is_whole,
     names,
+    not_negative,
     numbers,
     one_of,
     positive,
@@ -232,10 +233,11 @@ class HeadOptions(Checked):
     l2: Annotated[
         float | None,
         Option(
-            "weight of the penalty (l2/2)‖θ‖²; if not given, the network's weight decay, or for features the value with the "
-            "lowest loss on the validation examples, or on held-out training examples without any",
+            "weight of the penalty (l2/2)‖θ‖², 0 where the head has a minimum without; if not given, the network's weight "
+            "decay, or for features the value with the lowest loss on the validation examples, or on held-out training "
+            "examples without any",
             _HEAD,
-            rule=positive(": without a penalty, a head on separable data has no minimum"),
+            rule=not_negative,
         ),
     ] = None
     C: Annotated[

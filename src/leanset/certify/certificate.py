@@ -18,7 +18,8 @@ class Certificate:
         by the number kept, in the paper's formulation as published
     newton_change : ‖Δθ‖ by one Newton step with the Hessian of the kept examples
     refit_change : ‖Δθ‖ measured by refitting the head to its minimum on the kept examples
-    random_refit_change_mean, random_refit_change_sd : the same for random removals of equal size and equal class counts
+    random_refit_change_mean, random_refit_change_sd : the same for random removals of equal size and equal class counts;
+        in a run with weights each of their kept examples counts n/(n−m) times
     head_norm : ‖θ̂‖ of the head fitted on all examples
     l2 : weight of the penalty
     inverse, inverse_residual : how H⁻¹ was applied for `influence_change`, and the residual ‖H x − b‖ / ‖b‖

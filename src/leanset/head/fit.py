@@ -12,6 +12,7 @@ from leanset.head.design import Design
 _DENSE_PRECONDITIONER = 1500  # largest C·D whose sampled Hessian is factored rather than approximated
 _WARM_START_ROWS = 16384
 _MOST_STEPS = 30  # steps of conjugate gradients after which a new preconditioner is worth its price
+_FAR = 1e-2  # a Newton step of this share of ‖θ‖ at a gradient of rounding size means that there is no minimum
 _LOOSE = 0.1  # largest relative residual of a Newton step that counts as solved
 
 
@@ -78,6 +79,22 @@ def fit_head(
         start = fit_head(every, l2, weights=counts, relative_error=1e-2, max_iterations=max_iterations).theta
     problem = _Problem(design, l2, weights)
     theta = np.zeros(design.shape) if start is None else start.copy()
+    try:
+        return _minimised(problem, theta, precondition, relative_error, max_iterations)
+    except DivergenceError:
+        if l2 > 0:
+            raise
+        rows = len(design) if weights is None else np.count_nonzero(weights)
+        raise DivergenceError(
+            f"Without a penalty (`l2=0`) the head has no minimum on {rows:,} of the examples: they can be separated without "
+            "an error, or features depend on one another. Give an `l2` above 0, or keep more examples."
+        ) from None
+
+
+def _minimised(
+    problem: "_Problem", theta: Matrix, precondition: Operator | None, relative_error: float, max_iterations: int
+) -> HeadFit:
+    design, l2, weights = problem.design, problem.l2, problem.weights
     value, strength = problem.objective(theta), design.ridge(l2).strength
     newton_step, rounding, inverse = np.inf, False, precondition
     for step in range(max_iterations + 1):
@@ -86,6 +103,8 @@ def fit_head(
         error = norm / strength if strength else newton_step
         # A gradient of rounding size ends the fit; an estimated error then needs a step measured there, not a long one.
         final = norm <= floor and (strength > 0 or (rounding and np.isfinite(newton_step)))
+        if final and error > _FAR * np.linalg.norm(theta):
+            break  # nothing but rounding is left of the gradient, and the minimum is not near: it is at infinity
         if final or error <= relative_error * np.linalg.norm(theta):
             return HeadFit(theta, l2, norm, error, step)
         rounding = norm <= floor
@@ -123,7 +142,9 @@ class _Problem:
         predicted = self.design.predicted(theta, self.weights)
         total = float(len(self.design) if self.weights is None else self.weights.sum())
         gradient, scale = self.design.gradient_at(predicted, self.weights)
-        return predicted, gradient / total + self.design.ridge(self.l2).slope(theta), 1e-15 * scale / total
+        ridge = self.design.ridge(self.l2)
+        # The gradient has no part along what is held; rounding errors there would look like a step to take.
+        return predicted, ridge.settled(gradient / total + ridge.slope(theta)), 1e-15 * scale / total
 
 
 def _line_search(

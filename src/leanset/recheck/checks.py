@@ -146,7 +146,8 @@ def _random_scale(
     groups, free = examples.targets.groups, np.setdiff1d(np.arange(len(examples)), pinned)
     for c, count in enumerate(np.bincount(groups[removed])):
         gone[rng.permutation(free[groups[free] == c])[:count]] = True
-    lean_l2, _ = _kept_l2(certificate["penalty"], problem.l2, len(gone), int((~gone).sum()))
+    worth = len(gone) if certificate["weighted"] else int((~gone).sum())  # with weights, random sets stand for all rows
+    lean_l2, _ = _kept_l2(certificate["penalty"], problem.l2, len(gone), worth)
     lean = problem.part(~gone, lean_l2).fit()
     fresh, mean = float(np.linalg.norm(lean - full)), certificate["random_refit_change_mean"]
     # This compares one new draw with a mean of several, so it detects a wrong scale, not a wrong digit.

@@ -1,10 +1,13 @@
 """Measured removals by size; each is computed once, and saved if there is a run folder."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from leanset._arrays import mask_of
+from leanset._errors import DivergenceError
 from leanset._progress import Advance, Reporter, part_of
 from leanset.problem import Effect, Outcome, Quality, RandomRemovals, Removal
 from leanset.runs import RunFolder
@@ -73,12 +76,12 @@ class MeasuredSizes:
 
     def random_removals(self, count: int, draws: int, advance: Advance) -> RandomRemovals:
         """Return what random removals of a size do, measured."""
-        name, task = f"random-{count}-{draws}", self.search.task
+        name = f"random-{count}-{draws}"
         if self.folder is not None and self.folder.has_stage(name):
             stage = self.folder.load_stage(name)
             training, validation = (tuple(map(Quality.from_numbers, stage[key])) for key in ("training", "validation"))
             return RandomRemovals(stage["changes"], training, validation, stage["losses"])
-        found = random_removals(task, count, draws, lambda done: advance(done / draws))
+        found = random_removals(self.search, count, draws, lambda done: advance(done / draws))
         if self.folder is not None:
             self.folder.save_stage(
                 name,
@@ -99,7 +102,8 @@ class MeasuredSizes:
         counts = [count for count in counts if count != best.count]
         with self.reporter.stage(f"Frontier, {len(counts)} sizes", units=len(counts), unit="sizes") as advance:
             for nth, count in enumerate(counts):
-                self.at(count, LIGHT_EFFORT, part_of(advance, nth, len(counts)))
+                with self._where_a_minimum_exists():
+                    self.at(count, LIGHT_EFFORT, part_of(advance, nth, len(counts)))
         chosen: dict[int, Removal] = {}
         for answer in self._known.values():
             known = chosen.get(answer.count)
@@ -107,12 +111,21 @@ class MeasuredSizes:
                 chosen[answer.count] = answer
         if best.count:
             chosen[best.count] = best
+        points = []
         with self.reporter.stage("Random removals of those sizes", units=len(chosen), unit="sizes") as advance:
-            points = [
-                self._point(chosen[count], part_of(advance, nth, len(chosen)))
-                for nth, count in enumerate(sorted(chosen))
-            ]
+            for nth, count in enumerate(sorted(chosen)):
+                with self._where_a_minimum_exists():
+                    points.append(self._point(chosen[count], part_of(advance, nth, len(chosen))))
         return Frontier(tuple(points))
+
+    @contextmanager
+    def _where_a_minimum_exists(self) -> Iterator[None]:
+        """Pass over a size of the frontier on which a head without a penalty has no minimum."""
+        try:
+            yield
+        except DivergenceError:
+            if self.search.task.head.l2 > 0:
+                raise
 
     def _point(self, answer: Removal, advance: Advance) -> FrontierPoint:
         effect = answer.measured

@@ -46,13 +46,19 @@ def measured(search: Search, removal: Removal) -> Removal:
     return replace(removal, refit=after, effect=effect)
 
 
-def random_removals(task: Task, count: int, draws: int, done: Callable[[int], None]) -> RandomRemovals:
-    """Measure random removals of one size, under the same constraints; every kept example counts once."""
+def random_removals(search: Search, count: int, draws: int, done: Callable[[int], None]) -> RandomRemovals:
+    """Measure random removals of one size, under the same constraints.
+
+    Every kept example counts once. If the search gives weights, each counts n/(n−m) times, so that the random set stands
+    for all examples, too: that is the best that one can do without knowing more, and the fair thing to compare with.
+    """
+    task = search.task
+    each = len(task) / (len(task) - count) if search.strategy.weighs else 1.0
     heads, changes = [], np.zeros(draws)
     for draw in range(draws):
         rng = stream(task.seed, "random removal", count, draw)
         removed = task.constraints.random_removal(count, rng) if count else task.nothing()
-        after = refit(task.head, (~removed).astype(np.float64), task.inverses.precondition)
+        after = refit(task.head, each * ~removed, task.inverses.precondition)
         heads.append(after.theta)
         changes[draw] = after.change
         done(draw + 1)
