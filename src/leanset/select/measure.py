@@ -58,7 +58,7 @@ def random_removals(search: Search, count: int, draws: int, done: Callable[[int]
     for draw in range(draws):
         rng = stream(task.seed, "random removal", count, draw)
         removed = task.constraints.random_removal(count, rng) if count else task.nothing()
-        after = refit(task.head, each * ~removed, task.inverses.precondition)
+        after = refit(task.head, np.where(removed, 0.0, each), task.inverses.precondition)
         heads.append(after.theta)
         changes[draw] = after.change
         done(draw + 1)
