@@ -8,7 +8,7 @@ Matrix: TypeAlias = NDArray[np.float64]  # (n, D), (C, D) or (p, p)
 Vector: TypeAlias = NDArray[np.float64]  # (n,) or (p,)
 Vectors32: TypeAlias = NDArray[np.float32]  # (k, p) influence vectors as the solvers read them
 Rows: TypeAlias = NDArray[np.int64]  # row numbers of the input
-Mask: TypeAlias = NDArray[np.bool_]  # (n,), True = removed
+Mask: TypeAlias = NDArray[np.bool_]  # (n,), e.g. True = removed
 AnyArray: TypeAlias = NDArray[Any]
 
 

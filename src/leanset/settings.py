@@ -107,7 +107,7 @@ class NetworkOptions(Checked):
     model: Annotated[
         str | None,
         Option(
-            "network to use: conv4, lenet, resnet8, resnet18, resnet20, resnet50, se-resnet18, "
+            "network to use: conv4, lenet, quick, quick-wide, resnet8, resnet18, resnet20, resnet50, se-resnet18, "
             "se-resnet20, squeezenet, or a ConvNet such as convnet-3-128-relu-instance-average "
             "(docs/networks.md)",
             rule=a_text,
@@ -120,7 +120,11 @@ class NetworkOptions(Checked):
     ] = "auto"
     preset: Annotated[
         str,
-        Option("training recipe: 'fast', or 'published' for the paper's 200 epochs", rule=one_of("fast", "published")),
+        Option(
+            "training recipe: 'fast', 'quick' or 'quick-wide' for the networks of these names, or 'published' for the "
+            "paper's 200 epochs",
+            rule=one_of("fast", "quick", "quick-wide", "published"),
+        ),
     ] = "fast"
     epochs: Annotated[int | None, Option("passes over the data, instead of the preset's", rule=at_least(1))] = None
     batch_size: Annotated[int | None, Option("examples per step, instead of the preset's", rule=at_least(1))] = None

@@ -4,7 +4,8 @@ import torch
 
 from leanset import InputError
 from leanset.data import Images
-from leanset.training.batches import ImageBatches, PixelScale, augmented, steps_of
+from leanset.training.augmentation import augmented
+from leanset.training.batches import ImageBatches, PixelScale, steps_of
 from leanset.training.recipe import Recipe
 from tests.training.networks import striped_images
 
@@ -26,19 +27,19 @@ class OnDemand:
         return self.pixels[rows]
 
 
-def plainly_shifted(image, down, across, mirrored, edge):
+def plainly_shifted(image, down, across, mirrored, edge, padding):
     """The obvious twin: pad one image, mirror it, cut a window out."""
-    height, width, channels = image.shape
-    padded = np.zeros((height + 2 * edge, width + 2 * edge, channels), image.dtype)
-    padded[edge : edge + height, edge : edge + width] = image
+    height, width, _ = image.shape
+    padded = np.pad(image, ((edge, edge), (edge, edge), (0, 0)), mode={"black": "constant"}.get(padding, padding))
     window = padded[down : down + height, across : across + width]
     return window[:, ::-1] if mirrored else window
 
 
+@pytest.mark.parametrize("padding", ["black", "reflect"])
 @pytest.mark.parametrize(("edge", "flip"), [(0, False), (0, True), (2, False), (3, True)])
-def test_every_augmented_image_is_a_shifted_and_perhaps_mirrored_original(edge, flip):
+def test_every_augmented_image_is_a_shifted_and_perhaps_mirrored_original(edge, flip, padding):
     pixels = np.random.default_rng(0).integers(1, 255, (300, 6, 5, 3)).astype(np.uint8)
-    recipe = Recipe(epochs=1, lr=0.1, crop=edge, flip=flip)
+    recipe = Recipe(epochs=1, lr=0.1, crop=edge, flip=flip, padding=padding)
     made = augmented(torch.from_numpy(pixels), recipe, torch.Generator().manual_seed(0)).numpy()
     ways = [
         (d, a, m)
@@ -48,10 +49,33 @@ def test_every_augmented_image_is_a_shifted_and_perhaps_mirrored_original(edge, 
     ]
     used = []
     for before, after in zip(pixels, made, strict=True):
-        used += [way for way in ways if np.array_equal(plainly_shifted(before, *way, edge), after)]
+        used += [way for way in ways if np.array_equal(plainly_shifted(before, *way, edge, padding), after)]
     assert len(used) >= len(pixels)  # each image is one of the ways
     if len(ways) > 1:
         assert len(set(used)) > len(ways) // 3  # and they differ
+
+
+def test_images_are_mirrored_as_told():
+    pixels = torch.from_numpy(np.random.default_rng(0).integers(0, 255, (40, 4, 5, 3)).astype(np.uint8))
+    told = torch.arange(40) % 3 == 0
+    made = augmented(pixels, Recipe(epochs=1, lr=0.1, crop=0), torch.Generator(), mirrored=told)
+    assert torch.equal(made[told], pixels[told].flip(2))
+    assert torch.equal(made[~told], pixels[~told])
+
+
+def test_places_choose_who_is_told():
+    images = striped_images(12, held_out=0)
+    data, recipe = ImageBatches(images), Recipe(epochs=1, lr=0.1, crop=0)
+    told, step = np.arange(12) % 4 == 0, np.array([7, 0, 8, 2])
+    made = next(iter(data.training([step], recipe, CPU, 0, told))).inputs
+    plain = next(iter(data.plain([step], CPU))).inputs
+    torch.testing.assert_close(made, torch.where(torch.tensor(told[step])[:, None, None, None], plain.flip(3), plain))
+
+
+def test_a_reflecting_crop_wider_than_the_images_is_refused():
+    recipe = Recipe(epochs=1, lr=0.1, crop=4, padding="reflect")
+    with pytest.raises(InputError, match="`crop=4` must be smaller than the images, which have 4 pixels a side"):
+        augmented(torch.zeros(2, 4, 5, 3), recipe, torch.Generator())
 
 
 def test_augmentation_follows_its_seed():

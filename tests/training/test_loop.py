@@ -141,6 +141,47 @@ def test_only_the_given_places_are_trained_on():
     assert same_weights(one, two)
 
 
+class _Watched(ImageBatches):
+    """Batches that remember which images each epoch was told to mirror."""
+
+    def training(self, steps, recipe, device, seed, mirrored=None):
+        self.told = [*getattr(self, "told", []), mirrored]
+        return super().training(steps, recipe, device, seed, mirrored)
+
+
+@pytest.mark.parametrize("places", [None, np.arange(1, 90, 2)])
+def test_alternating_flips_show_every_image_both_ways_in_turn_and_half_of_them_mirrored_first(places):
+    data = _Watched(striped_images())
+    recipe = dataclasses.replace(RECIPE, alternating_flip=True)
+    train(tiny(), data, recipe, fabric_for("cpu"), places=places, seed=1)
+    told = np.stack(data.told)[:, np.arange(96) if places is None else places]
+    assert told.shape == (4, 96 if places is None else 45)
+    assert abs(told.sum(axis=1) - told.shape[1] / 2).max() <= 0.5
+    assert (told[1:] != told[:-1]).all()
+    again = _Watched(striped_images())
+    train(tiny(), again, recipe, fabric_for("cpu"), places=places, seed=2)
+    assert not np.array_equal(np.stack(data.told), np.stack(again.told))
+
+
+@pytest.mark.parametrize("change", [{"alternating_flip": False}, {"alternating_flip": True, "flip": False}])
+def test_without_alternating_flips_nobody_is_told_to_mirror(change):
+    data = _Watched(striped_images())
+    train(tiny(), data, dataclasses.replace(RECIPE, **change), fabric_for("cpu"))
+    assert data.told == [None] * 4
+
+
+def test_the_smoothed_loss_is_the_closed_form():
+    images, smoothing = striped_images(), 0.2
+    recipe = dataclasses.replace(RECIPE, epochs=1, batch_size=96, crop=0, flip=False, label_smoothing=smoothing)
+    trained = run(images, recipe=recipe)
+    batch = next(iter(ImageBatches(images).plain([np.arange(96)], torch.device("cpu"))))
+    with torch.inference_mode():
+        log_p = torch.log_softmax(tiny().train()(batch.inputs), dim=1)
+    own = log_p[torch.arange(96), batch.labels]
+    wanted = -(1 - smoothing) * own.mean() - smoothing * log_p.mean()  # an even share of the smoothing for every class
+    assert trained.history[0].loss == pytest.approx(wanted.item(), rel=1e-5)
+
+
 def test_divergence_is_said_with_advice():
     recipe = dataclasses.replace(RECIPE, lr=1e30)
     with pytest.raises(DivergenceError, match=r"Lower the learning rate, `lr=1e\+30`"):

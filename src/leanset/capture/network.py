@@ -181,7 +181,8 @@ class _Making:
         """Return the quality of a network on the held-out images; None if there are none."""
         if self.images.held_out is None:
             return None
-        return quality(model, ImageBatches(self.images.held_out, self.data.scale), self.fabric.device)
+        data, copies = ImageBatches(self.images.held_out, self.data.scale), self.settings.recipe.copies
+        return quality(model, data, self.fabric.device, copies=copies)
 
     def _trained(self, nth: int) -> Training:
         settings, folder = self.settings, self.folder.further(nth)

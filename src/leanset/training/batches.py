@@ -15,9 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from leanset._arrays import Rows
+from leanset._arrays import Mask, Rows
 from leanset._errors import InputError
 from leanset.data import Images
+from leanset.training.augmentation import augmented
 from leanset.training.recipe import Recipe
 
 _SAMPLE_FOR_SCALE = 10_000  # images used to measure the mean and deviation of each channel
@@ -37,8 +38,18 @@ class Batches(Protocol):
 
     def __len__(self) -> int: ...
 
-    def training(self, steps: Iterable[Rows], recipe: Recipe, device: torch.device, seed: int) -> Iterator[Batch]:
-        """Yield augmented batches, one for each array of places."""
+    def training(
+        self,
+        steps: Iterable[Rows],
+        recipe: Recipe,
+        device: torch.device,
+        seed: int,
+        mirrored: Mask | None = None,
+    ) -> Iterator[Batch]:
+        """Yield augmented batches, one for each array of places.
+
+        `mirrored` says for each example whether to mirror it; if it is None, the seed decides.
+        """
 
     def plain(self, steps: Iterable[Rows], device: torch.device) -> Iterator[Batch]:
         """Yield batches without augmentation."""
@@ -99,11 +110,20 @@ class ImageBatches:
     def __len__(self) -> int:
         return len(self.images)
 
-    def training(self, steps: Iterable[Rows], recipe: Recipe, device: torch.device, seed: int) -> Iterator[Batch]:
-        """Yield randomly cropped and flipped batches."""
+    def training(
+        self,
+        steps: Iterable[Rows],
+        recipe: Recipe,
+        device: torch.device,
+        seed: int,
+        mirrored: Mask | None = None,
+    ) -> Iterator[Batch]:
+        """Yield randomly cropped and mirrored batches."""
         generator = torch.Generator(device).manual_seed(seed)
+        told = None if mirrored is None else torch.from_numpy(mirrored).to(device)
         for batch in self._raw(steps, device):
-            pixels = augmented(batch.inputs, recipe, generator)
+            flags = None if told is None else told[batch.places]
+            pixels = augmented(batch.inputs, recipe, generator, mirrored=flags)
             yield Batch(self._scaled(pixels), batch.labels, batch.places)
 
     def plain(self, steps: Iterable[Rows], device: torch.device) -> Iterator[Batch]:
@@ -130,30 +150,6 @@ class ImageBatches:
             pixels.new_tensor(values, dtype=torch.float32) for values in (self.scale.mean, self.scale.deviation)
         )
         return pixels.float().sub_(255 * mean).div_(255 * deviation).permute(0, 3, 1, 2)
-
-
-def augmented(pixels: Tensor, recipe: Recipe, generator: torch.Generator) -> Tensor:
-    """Return randomly shifted (by up to `recipe.crop` pixels, with black beyond the edge) and mirrored images.
-
-    Parameters
-    ----------
-    pixels : (k, height, width, channels)
-    recipe : its `crop` and `flip`
-    generator : must be on the device of the pixels
-    """
-    k, height, width, _ = pixels.shape
-    down = torch.arange(height, device=pixels.device).expand(k, height)
-    across = torch.arange(width, device=pixels.device).expand(k, width)
-    if recipe.flip:
-        mirrored = torch.rand(k, generator=generator, device=pixels.device) < 0.5
-        across = torch.where(mirrored[:, None], across.flip(1), across)
-    if recipe.crop:
-        shift = torch.randint(0, 2 * recipe.crop + 1, (2, k, 1), generator=generator, device=pixels.device)
-        down, across = down + shift[0], across + shift[1]
-        edge = recipe.crop
-        pixels = torch.nn.functional.pad(pixels, (0, 0, edge, edge, edge, edge))
-    which = torch.arange(k, device=pixels.device)
-    return pixels[which[:, None, None], down[:, :, None], across[:, None, :]]
 
 
 def steps_of(order: Rows, batch_size: int) -> list[Rows]:

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from leanset._arrays import Rows
+from leanset._arrays import Mask, Rows
 from leanset._errors import InputError
 from leanset.training.batches import Batch
 from leanset.training.recipe import Recipe
@@ -35,7 +35,14 @@ class DatasetBatches:
     def __len__(self) -> int:
         return len(self.dataset)
 
-    def training(self, steps: Iterable[Rows], recipe: Recipe, device: torch.device, seed: int) -> Iterator[Batch]:
+    def training(
+        self,
+        steps: Iterable[Rows],
+        recipe: Recipe,
+        device: torch.device,
+        seed: int,
+        mirrored: Mask | None = None,
+    ) -> Iterator[Batch]:
         """Yield one batch for each array of places. The seed fixes the random numbers of the workers."""
         return self._batches(steps, device, torch.Generator().manual_seed(seed))
 

@@ -2,6 +2,7 @@
 
 import io
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
 
@@ -85,33 +86,30 @@ class NetworkFolder(Folder):
     def keep_epoch(
         self,
         model: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        precision: Stateful,
+        parts: Mapping[str, Stateful],
         history: list[EpochLog],
         pages: list[Epoch],
     ) -> None:
-        """Save what the next epoch needs. `precision` holds the state of mixed precision, if it is used."""
+        """Save what the next epoch needs: the weights, and the state of the training's other parts by name."""
         if pages:
             self.write_arrays(f"{EPOCHS}/{len(history):04d}.npz", **pages[-1])
         logs = [asdict(log) for log in history]
-        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "history": logs}
-        self._write_tensors(LAST, state | {"precision": precision.state_dict()})
+        states = {name: part.state_dict() for name, part in parts.items()}
+        self._write_tensors(LAST, {"model": model.state_dict(), "history": logs} | states)
 
     def keep_early(self, model: nn.Module) -> None:
         """Save the weights of an early epoch, which some scores need."""
         self._write_tensors(EARLY, {"weights": model.state_dict()})
 
-    def resume(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, precision: Stateful
-    ) -> tuple[list[EpochLog], list[Epoch]]:
-        """Load the last finished epoch into model and optimizer. Returns empty lists if there is none."""
+    def resume(self, model: nn.Module, parts: Mapping[str, Stateful]) -> tuple[list[EpochLog], list[Epoch]]:
+        """Load the last finished epoch into a network and the training's other parts; empty lists if there is none."""
         if not self.has(LAST):
             return [], []
         state = read_checkpoint(self.path / LAST)
         try:
             model.load_state_dict(state["model"])
-            optimizer.load_state_dict(state["optimizer"])
-            precision.load_state_dict(state["precision"])
+            for name, part in parts.items():
+                part.load_state_dict(state[name])
             history = [EpochLog(**log) for log in state["history"]]
         except (KeyError, RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"{self.path / LAST}: does not fit this network: {error}") from None

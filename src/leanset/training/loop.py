@@ -13,7 +13,7 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from leanset._arrays import Rows
+from leanset._arrays import Mask, Rows
 from leanset._errors import DivergenceError
 from leanset._progress import Advance, Reporter, Silent, part_of
 from leanset._rng import stream
@@ -22,9 +22,16 @@ from leanset.training.batches import Batch, Batches, steps_of
 from leanset.training.devices import channels_last, torch_threads
 from leanset.training.folder import NetworkFolder
 from leanset.training.history import EpochLog
+from leanset.training.lookahead import Lookahead
+from leanset.training.models import whitening_layers
+from leanset.training.optimizers import optimizers_for, set_rates
 from leanset.training.outputs import as_used, logits_of
 from leanset.training.recipe import Recipe
 from leanset.training.recorder import Epoch, Recorder, joined
+from leanset.training.views import NO_COPIES, mean_logits
+
+_EXAMPLES_FOR_WHITENING = 5000
+_WHITENING_BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -63,21 +70,18 @@ def train(
     reporter : shows progress
     """
     places = np.arange(len(data)) if places is None else places
-    optimizer = torch.optim.SGD(
-        model.parameters(),
-        lr=recipe.lr,
-        momentum=recipe.momentum,
-        nesterov=recipe.nesterov,
-        weight_decay=recipe.weight_decay,
-    )
-    wrapped, optimizer = fabric.setup(channels_last(model), optimizer)
+    wrapped, *optimizers = fabric.setup(channels_last(model), *optimizers_for(model, recipe))
+    lookahead = Lookahead(model, recipe.lookahead) if recipe.lookahead else None
     recorder = Recorder(len(data), fabric.device) if record else None
     pages: list[Epoch] = []
     history: list[EpochLog] = []
-    precision = fabric.strategy.precision
+    parts = dict(zip(("optimizer", "muon"), optimizers, strict=False)) | {"precision": fabric.strategy.precision}
+    if lookahead is not None:
+        parts["lookahead"] = lookahead
     if folder is not None:
-        history, pages = folder.resume(model, optimizer, precision)
-    run = _Run(wrapped, optimizer, data, recipe, fabric, seed, places, recorder)
+        history, pages = folder.resume(model, parts)
+    _fit_whitening(model, data, places)
+    run = _Run(wrapped, optimizers, lookahead, data, recipe, fabric, seed, places, recorder)
     watcher = reporter if reporter is not None and fabric.is_global_zero else Silent()
     title = f"Training on {len(places):,} examples"
     with (
@@ -91,14 +95,25 @@ def train(
             if folder is not None and fabric.is_global_zero:
                 if epoch + 1 == recipe.early_epoch:
                     folder.keep_early(model)
-                folder.keep_epoch(model, optimizer, precision, history, pages)
+                folder.keep_epoch(model, parts, history, pages)
     return Training(model, tuple(history), joined(pages) if pages else None)
+
+
+def _fit_whitening(model: nn.Module, data: Batches, places: Rows) -> None:
+    """Set the filters of `Whitening` layers from examples at even distances, unless a checkpoint has set them."""
+    chosen = places[np.unique(np.linspace(0, len(places) - 1, _EXAMPLES_FOR_WHITENING).astype(np.int64))]
+    for layer in whitening_layers(model):
+        if not layer.is_fitted:
+            with torch.random.fork_rng():  # a data set may use random numbers
+                batches = data.plain(steps_of(chosen, _WHITENING_BATCH), torch.device("cpu"))
+                layer.fit(batch.inputs for batch in batches)
 
 
 @dataclass
 class _Run:
     model: nn.Module
-    optimizer: torch.optim.Optimizer
+    optimizers: list[torch.optim.Optimizer]
+    lookahead: Lookahead | None
     data: Batches
     recipe: Recipe
     fabric: Fabric
@@ -109,6 +124,7 @@ class _Run:
     def epoch(self, epoch: int, advance: Advance) -> EpochLog:
         """Train on every example once."""
         self.model.train()
+        self._freeze(epoch)
         rng = stream(self.seed, "epoch", epoch)
         steps = steps_of(rng.permutation(self.places), self.recipe.batch_size)
         mine = [np.array_split(step, self.fabric.world_size)[self.fabric.global_rank] for step in steps]
@@ -118,10 +134,15 @@ class _Run:
             seeds = rng.integers(
                 2**31, size=self.fabric.world_size
             )  # for the augmentation, a different one in each process
-            batches = self.data.training(mine, self.recipe, self.fabric.device, int(seeds[self.fabric.global_rank]))
+            batches = self.data.training(
+                mine, self.recipe, self.fabric.device, int(seeds[self.fabric.global_rank]), self._mirrored(epoch)
+            )
             for nth, batch in enumerate(batches):
-                self._set_rate(self.recipe.rate_at(epoch * len(steps) + nth + 1, self.recipe.epochs * len(steps)))
+                done, all_steps = epoch * len(steps) + nth + 1, self.recipe.epochs * len(steps)
+                set_rates(self.optimizers, self.recipe.share_at(done, all_steps))
                 total += self._step(batch)
+                if self.lookahead is not None:
+                    self.lookahead.after_step(done, all_steps)
                 advance((nth + 1) / len(steps))
         loss, correct, seen = _summed(self.fabric, total).tolist()
         if not np.isfinite(loss):
@@ -133,18 +154,31 @@ class _Run:
     def _step(self, batch: Batch) -> Tensor:
         logits = logits_of(self.model(batch.inputs))
         loss = cross_entropy(logits, batch.labels, label_smoothing=self.recipe.label_smoothing)
-        self.optimizer.zero_grad()
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
         self.fabric.backward(loss)
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            optimizer.step()
         if self.recorder is not None:
             self.recorder.note(logits, batch.labels, batch.places)
         size = len(batch.labels)
         correct = (logits.detach().argmax(dim=1) == batch.labels).sum()
         return torch.stack((loss.detach() * size, correct, correct.new_tensor(size)))
 
-    def _set_rate(self, rate: float) -> None:
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
+    def _freeze(self, epoch: int) -> None:
+        if self.fabric.world_size > 1:
+            return  # several processes expect gradients for the same weights all the time
+        for layer in whitening_layers(self.model):
+            layer.learns_bias = self.recipe.learns_whitening_bias(epoch)
+
+    def _mirrored(self, epoch: int) -> Mask | None:
+        """Return which examples are mirrored: those that were not in the epoch before; None leaves it to chance."""
+        if not (self.recipe.flip and self.recipe.alternating_flip):
+            return None
+        order = stream(self.seed, "mirrored").permutation(len(self.places))
+        mirrored = np.zeros(len(self.data), dtype=bool)
+        mirrored[self.places] = (order + epoch) % 2 == 0
+        return mirrored
 
 
 def _summed(fabric: Fabric, values: Tensor) -> Tensor:
@@ -159,11 +193,11 @@ def _together(fabric: Fabric, notes: Tensor) -> Tensor:
     return torch.where(seen > 0, _summed(fabric, notes.nan_to_num()), torch.nan)
 
 
-def predicted(model: nn.Module, batches: Iterator[Batch]) -> Iterator[tuple[Batch, Tensor]]:
-    """Yield each batch with the network's logits, in evaluation mode."""
+def predicted(model: nn.Module, batches: Iterator[Batch], copies: str = NO_COPIES) -> Iterator[tuple[Batch, Tensor]]:
+    """Yield each batch with the network's logits, in evaluation mode; `copies` as in `mean_logits`."""
     with as_used(model), torch.inference_mode():
         for batch in batches:
-            yield batch, logits_of(model(batch.inputs)).float()
+            yield batch, mean_logits(model, batch.inputs, copies)
 
 
 @dataclass(frozen=True)
@@ -174,11 +208,20 @@ class Quality:
     loss: float
 
 
-def quality(model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256) -> Quality:
-    """Measure a network on data, in evaluation mode."""
+def quality(
+    model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256, *, copies: str = NO_COPIES
+) -> Quality:
+    """Measure a network on data, in evaluation mode.
+
+    Parameters
+    ----------
+    model, data, device : the network, its inputs, and its device
+    batch_size : examples at a time
+    copies : of each image, over which logits are averaged: "none", "mirrored" or "mirrored-shifted"
+    """
     steps = steps_of(np.arange(len(data)), batch_size)
     correct, loss = 0, 0.0
-    for batch, logits in predicted(model, data.plain(steps, device)):
+    for batch, logits in predicted(model, data.plain(steps, device), copies):
         correct += int((logits.argmax(dim=1) == batch.labels).sum())
         loss += float(cross_entropy(logits, batch.labels, reduction="sum"))
     return Quality(correct / len(data), loss / len(data))
