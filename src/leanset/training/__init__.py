@@ -13,6 +13,7 @@ from leanset.data import Dynamics
 from leanset.training.batches import Batch, Batches, ImageBatches, PixelScale, steps_of
 from leanset.training.checkpoint import load_weights, read_checkpoint
 from leanset.training.datasets import DatasetBatches
+from leanset.training.flops import step_flops, training_pflop
 from leanset.training.folder import EARLY, HEAD, NetworkFolder
 from leanset.training.gradients import gradient_norms
 from leanset.training.history import EpochLog
@@ -51,7 +52,9 @@ __all__ = [
     "preset",
     "quality",
     "read_checkpoint",
+    "step_flops",
     "steps_of",
     "torch_threads",
     "train",
+    "training_pflop",
 ]
