@@ -25,6 +25,7 @@ FOLDERS = {  # of the records of each benchmark, under results/
             "embeddings",
             "limit",
             "head_growth",
+            "quick",
         ),
         "heart",
     ),

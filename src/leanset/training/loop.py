@@ -80,7 +80,6 @@ def train(
         parts["lookahead"] = lookahead
     if folder is not None:
         history, pages = folder.resume(model, parts)
-    _fit_whitening(model, data, places)
     run = _Run(wrapped, optimizers, lookahead, data, recipe, fabric, seed, places, recorder)
     watcher = reporter if reporter is not None and fabric.is_global_zero else Silent()
     title = f"Training on {len(places):,} examples"
@@ -88,6 +87,7 @@ def train(
         torch_threads(fabric.world_size),
         watcher.stage(title, units=recipe.epochs * len(places), unit="images") as advance,
     ):
+        _fit_whitening(model, data, places)
         for epoch in range(len(history), recipe.epochs):
             history.append(run.epoch(epoch, part_of(advance, epoch, recipe.epochs)))
             if recorder is not None:

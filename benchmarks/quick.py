@@ -1,0 +1,142 @@
+"""How well and how fast `quick` and `quick-wide` learn all of CIFAR-10 with their recipes, and what each ingredient adds.
+
+50,000 images, tested on the 10,000 of the test batch after the last epoch: as they are, averaged with mirror images
+(what the recipe does), and with shifted copies too. Each variant of `quick` takes one ingredient away, or, with Muon,
+exchanges it. Seconds are those of the training alone, by the clock and of all cores together; PFLOP are those of
+convolutions and linear layers (`leanset.training.training_pflop`). All trainings have the same seed.
+
+Each finished training is a line of quick.jsonl beside the record. A training with the same network, recipe, seed and
+images is not repeated, so that an interrupted benchmark goes on.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from benchmarks._data import cifar10_folder
+from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
+from leanset.capture import NetworkSettings
+from leanset.data import Images, open_source
+from leanset.report import load
+from leanset.training import ImageBatches, Recipe, fabric_for, preset, quality, train, training_pflop
+from leanset.training.models import Whitening
+
+SEED = 0
+TARGETS = {"quick": (0.925, 720), "quick-wide": (0.94, 2400)}  # accuracy, seconds
+
+
+def _learnt_first_layer(model: nn.Module) -> None:
+    model.whitening = nn.Conv2d(model.whitening.in_channels, model.whitening.out_channels, 2)
+
+
+def _random_filters(model: nn.Module) -> None:
+    for layer in model.modules():
+        if isinstance(layer, nn.Conv2d) and not isinstance(layer, Whitening):
+            layer.reset_parameters()
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A network and a recipe, with what is different."""
+
+    name: str
+    model: str = "quick"
+    changes: dict[str, Any] = field(default_factory=dict)
+    change_network: Callable[[nn.Module], None] | None = None
+
+    def recipe(self, small: bool) -> Recipe:
+        """Return the recipe of the network's name, changed."""
+        return replace(preset(self.model), **self.changes | ({"epochs": 2, "batch_size": 64} if small else {}))
+
+
+VARIANTS = (
+    Variant("quick"),
+    Variant("quick-wide", "quick-wide"),
+    Variant("first layer learnt, not whitening", change_network=_learnt_first_layer),
+    Variant("bias of the whitening fixed", changes={"whitening_bias": 0.0}),
+    Variant("all filters random at first", change_network=_random_filters),
+    Variant("biases as slow as the rest", changes={"bias_lr_factor": 1.0}),
+    Variant("no label smoothing", changes={"label_smoothing": 0.0}),
+    Variant("no lookahead", changes={"lookahead": 0.0}),
+    Variant("flips at random", changes={"alternating_flip": False}),
+    Variant("no flips", changes={"flip": False}),
+    Variant("no crops", changes={"crop": 0}),
+    Variant("crops with black edges", changes={"padding": "black"}),
+    Variant("cosine, not a triangle", changes={"warmup": 0.0, "decay": "cosine", "lr_end": 0.0}),
+    Variant("momentum without Nesterov", changes={"nesterov": False}),
+    Variant("filters by Muon", changes={"muon_lr": 0.24}),
+)
+
+
+def run(request: Request) -> Findings:
+    images, table = _images(request), request.out / "quick.jsonl"
+    request.out.mkdir(parents=True, exist_ok=True)
+    rows = [_row(variant, images, table, request.small) for variant in VARIANTS]
+    base = rows[0]["mirrored_accuracy"]
+    for row in rows[2:]:
+        row["points_against_quick"] = 100 * (row["mirrored_accuracy"] - base)
+    return Findings(rows, [SEED], [claim for row in rows[:2] for claim in _claims(row)])
+
+
+def _images(request: Request) -> Images:
+    images = open_source(f"cifar10:{cifar10_folder(request)}")
+    assert isinstance(images, Images)
+    assert images.held_out is not None
+    if not request.small:
+        return images
+    return replace(images.take(np.arange(200)), held_out=images.held_out.take(np.arange(100)))
+
+
+def _claims(row: Row) -> list[Claim]:
+    accuracy, seconds = TARGETS[row["variant"]]
+    return [
+        at_least(f"{row['variant']}: test accuracy with mirrored copies", row["mirrored_accuracy"], accuracy),
+        at_most(f"{row['variant']}: seconds", row["seconds"], seconds),
+    ]
+
+
+def _row(variant: Variant, images: Images, table: Path, small: bool) -> Row:
+    """Return what is known about a variant, which is trained first if necessary."""
+    recipe = variant.recipe(small)
+    which = {"variant": variant.name, "model": variant.model, "seed": SEED}
+    which |= {"data": images.identity, "recipe": recipe.to_dict()}
+    lines = table.read_text().splitlines() if table.is_file() else []
+    known = [line for line in map(json.loads, lines) if which.items() <= line.items()]
+    if not known:
+        known = [which | _trained(variant, recipe, images)]
+        with table.open("a") as file:
+            file.write(json.dumps(known[0]) + "\n")
+    return {key: value for key, value in known[-1].items() if key not in ("data", "recipe", "seed")}
+
+
+def _trained(variant: Variant, recipe: Recipe, images: Images) -> Row:
+    model = NetworkSettings(model=variant.model, recipe=recipe, seed=SEED).untrained(images)
+    if variant.change_network is not None:
+        torch.manual_seed(SEED)
+        variant.change_network(model)
+    data, fabric = ImageBatches(images), fabric_for("cpu")
+    began, worked = time.perf_counter(), time.process_time()
+    training = train(model, data, recipe, fabric, seed=SEED)
+    seconds, core_seconds = time.perf_counter() - began, time.process_time() - worked
+    held_out = ImageBatches(images.held_out, data.scale)
+    accuracy = {
+        copies: quality(training.model, held_out, fabric.device, copies=copies).accuracy
+        for copies in ("none", "mirrored", "mirrored-shifted")
+    }
+    return {
+        "epochs": recipe.epochs,
+        "seconds": seconds,
+        "core_seconds": core_seconds,
+        "pflop": training_pflop(training.model, (images.channels, *images.size), recipe, len(images)),
+        "accuracy": accuracy["none"],
+        "mirrored_accuracy": accuracy["mirrored"],
+        "shifted_accuracy": accuracy["mirrored-shifted"],
+        "load_at_end": load(),
+    }
