@@ -78,7 +78,7 @@ def fit_head(
         every = replace(every, penalise_bias=True)  # a class may have no row there, and the best bias no limit
         start = fit_head(every, l2, weights=counts, relative_error=1e-2, max_iterations=max_iterations).theta
     problem = _Problem(design, l2, weights)
-    theta = np.zeros(design.shape) if start is None else start.copy()
+    theta = np.zeros(design.shape) if start is None else design.ridge(l2).settled(start)
     try:
         return _minimised(problem, theta, precondition, relative_error, max_iterations)
     except DivergenceError:

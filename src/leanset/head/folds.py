@@ -88,17 +88,18 @@ def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operato
     return predicted
 
 
-def held_out_folds(n: int, rng: np.random.Generator, *, judged_rows: int | None = None) -> list[Mask]:
-    """Cut n rows into five random parts; return all, or as many as it takes to have `judged_rows` rows in them.
+def held_out_folds(
+    n: int, rng: np.random.Generator, *, parts: int = _FOLDS, judged_rows: int | None = None
+) -> list[Mask]:
+    """Cut n rows into random parts; return all, or as many as it takes to have `judged_rows` rows in them.
 
     Examples
     --------
-    >>> parts = held_out_folds(100, np.random.default_rng(0), judged_rows=30)
-    >>> [int(part.sum()) for part in parts]
+    >>> [int(part.sum()) for part in held_out_folds(100, np.random.default_rng(0), judged_rows=30)]
     [20, 20]
     """
-    fold = rng.permutation(n) % _FOLDS
-    used = _FOLDS if judged_rows is None else min(_FOLDS, -(-judged_rows * _FOLDS // n))
+    fold = rng.permutation(n) % parts
+    used = parts if judged_rows is None else min(parts, -(-judged_rows * parts // n))
     return [fold == nth for nth in range(used)]
 
 

@@ -10,6 +10,7 @@ from leanset.problem import Removal
 from leanset.select.task import Task
 
 _JUDGED_ROWS = 5000  # folds are judged until they have so many rows
+_PARTS, _PARTS_OF_FEW = 5, 20  # where rows are few, a fifth of the kept ones is too much to do without
 _ACCURACY = 1e-3  # of the refits; differences between removals are far larger
 
 
@@ -17,9 +18,10 @@ def does_better(task: Task, challenger: Removal, holder: Removal) -> bool:
     """Return whether a removal has a lower loss than another on held-out rows, beyond chance.
 
     The rise of the loss on training rows flatters a set that was chosen by them. So both heads are refitted without a
-    fifth of the rows and judged on that fifth, for as many fifths as it takes to judge enough rows.
+    part of the rows and judged on that part, for as many parts as it takes to judge enough rows.
     """
-    folds = held_out_folds(len(task), stream(task.seed, "held-out rows"), judged_rows=_JUDGED_ROWS)
+    parts = _PARTS_OF_FEW if len(task) <= _JUDGED_ROWS else _PARTS
+    folds = held_out_folds(len(task), stream(task.seed, "held-out rows"), parts=parts, judged_rows=_JUDGED_ROWS)
     differences = [_losses(task, challenger, fold) - _losses(task, holder, fold) for fold in folds]
     return paired(np.concatenate(differences)).highest < 0.0
 

@@ -39,7 +39,7 @@ from leanset.solve import AdaptiveAnnealing, Progress, Solver
 
 _FIRST_WEIGHT = 3  # the first annealing gets the effort of three later rounds, which start close to their result
 _CONVERGED = 0.01  # rounds stop when the measured harm varies by less than this share
-_FAR_BETTER = 0.5  # a set whose loss rises by less than this share of a random set's need not prove itself further
+_FAR_BETTER = 0.1  # a set whose loss rises by less than this share of a random set's need not prove itself further
 
 
 @dataclass(frozen=True)
