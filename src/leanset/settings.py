@@ -119,13 +119,13 @@ class NetworkOptions(Checked):
         Option("first layer, 'small' or 'large'; 'auto' chooses by image size", rule=one_of("auto", "small", "large")),
     ] = "auto"
     preset: Annotated[
-        str,
+        str | None,
         Option(
-            "training recipe: 'fast', 'quick' or 'quick-wide' for the networks of these names, or 'published' for the "
-            "paper's 200 epochs",
+            "training recipe: 'fast', 'quick', 'quick-wide', or 'published' for the paper's 200 epochs; if not given, the "
+            "one with the network's name, else 'fast'",
             rule=one_of("fast", "quick", "quick-wide", "published"),
         ),
-    ] = "fast"
+    ] = None
     epochs: Annotated[int | None, Option("passes over the data, instead of the preset's", rule=at_least(1))] = None
     batch_size: Annotated[int | None, Option("examples per step, instead of the preset's", rule=at_least(1))] = None
     lr: Annotated[float | None, Option("highest learning rate, instead of the preset's", rule=positive())] = None

@@ -8,7 +8,17 @@ from leanset._errors import InputError, warn
 from leanset._rng import stream
 from leanset.data import Images
 from leanset.settings import NetworkOptions
-from leanset.training import MODELS, PixelScale, Recipe, build_model, has_stems, is_normalised, preset, read_checkpoint
+from leanset.training import (
+    MODELS,
+    PixelScale,
+    Recipe,
+    build_model,
+    has_stems,
+    is_normalised,
+    preset,
+    preset_of,
+    read_checkpoint,
+)
 
 _NOT_FOR_CHECKPOINTS = ("preset", "flip", "devices", "epochs", "batch_size", "lr", "crop")
 
@@ -94,7 +104,7 @@ def network_settings(
     scale = None if options.mean is None or options.std is None else PixelScale(tuple(options.mean), tuple(options.std))
     settings = NetworkSettings(
         model=name,
-        recipe=_recipe(images, options, is_normalised(model)),
+        recipe=_recipe(name, images, options, is_normalised(model)),
         seed=seed,
         stem=options.stem,
         runs=options.runs,
@@ -112,10 +122,10 @@ def network_settings(
     return settings, model
 
 
-def _recipe(images: Images, options: NetworkOptions, normalised: bool) -> Recipe:
+def _recipe(model: str, images: Images, options: NetworkOptions, normalised: bool) -> Recipe:
     # Mirroring changes a digit, and grey images are often digits.
     flip = images.channels > 1 if options.flip is None else options.flip
-    named = preset(options.preset, normalised=normalised)
+    named = preset(options.preset or preset_of(model), normalised=normalised)
     changes = {key: getattr(options, key) for key in ("epochs", "batch_size", "lr", "crop", "weight_decay")}
     return named.with_changes(flip=flip, **changes)
 

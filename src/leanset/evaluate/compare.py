@@ -18,7 +18,7 @@ from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, v
 from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, as_dicts, check_free, write_rows
 from leanset.report import curves_figure, load, machine, save_figure
 from leanset.runs import Folder, json_safe
-from leanset.training import Recipe, preset
+from leanset.training import Recipe, preset, preset_of
 
 TABLE = "table"  # sub-folder of the jobs
 
@@ -46,7 +46,7 @@ def compare(
     out: str | os.PathLike[str],
     models: Sequence[str] = (),
     protocols: Sequence[str] = (EQUAL_EPOCHS, EQUAL_STEPS),
-    recipe: Recipe | str = "fast",
+    recipe: Recipe | str | None = None,
     runs: int = 1,
     held_out_share: float = 0.2,
     device: str = "auto",
@@ -65,7 +65,7 @@ def compare(
     out : folder for the results; trainings that are finished there are not repeated
     models : networks to train on the kept examples; `model` if empty
     protocols : "equal-epochs", "equal-steps" or "epochs=K"
-    recipe : how to train the networks, or the name of a preset
+    recipe : how to train the networks, or the name of a preset; if None, the one with the name of `model`, else "fast"
     runs : trainings of `model` over which scores are averaged
     held_out_share : share of each class to set aside for testing, if there are no held-out images
     device : "auto", "cpu", "cuda" or "mps"
@@ -95,7 +95,7 @@ def compare(
         models=tuple(models),
         protocols=tuple(protocols),
     )
-    chosen = preset(recipe) if isinstance(recipe, str) else recipe
+    chosen = recipe if isinstance(recipe, Recipe) else preset(recipe or preset_of(model))
     setup = Setup(
         images=with_held_out(opened, held_out_share),
         scorer=model,

@@ -19,7 +19,7 @@ from leanset.training.gradients import gradient_norms
 from leanset.training.history import EpochLog
 from leanset.training.loop import Quality, Training, predicted, quality, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
-from leanset.training.recipe import PRESETS, Recipe, preset
+from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
 from leanset.training.recorder import Recorder
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "load_weights",
     "predicted",
     "preset",
+    "preset_of",
     "quality",
     "read_checkpoint",
     "step_flops",

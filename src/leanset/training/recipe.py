@@ -186,6 +186,17 @@ PRESETS = {
 }
 
 
+def preset_of(model: str) -> str:
+    """Return the name of the preset that a network of the zoo is trained with, unless another one is given.
+
+    Examples
+    --------
+    >>> preset_of("quick"), preset_of("resnet20")
+    ('quick', 'fast')
+    """
+    return model if model in PRESETS else "fast"
+
+
 def preset(name: str, *, normalised: bool = True) -> Recipe:
     """Return a preset by name.
 
