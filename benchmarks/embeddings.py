@@ -2,10 +2,11 @@
 
 Part "judged": 12,000 embeddings of a pretrained EfficientNet (1,280 features, 10 classes, 12,810 weights), l2 0.02, total
 penalty, 40, 70 and 90 % removed: plain, with weights, and with weights for the least ‖Δθ‖ (`minimise="parameters"`; the
-default minimises the rise of the loss, since fewer examples are kept than the head has weights). scikit-learn is the judge: features standardised, a column of ones
-appended, `LogisticRegression(C=1/(n·l2), fit_intercept=False, tol=1e-6)` on all rows, on the kept rows (with
-`sample_weight`) and on three random sets of equal size and equal class counts. Reported: how many times less the head moves
-than after a random removal, the rise of the validation loss, and the share of unchanged answers.
+default minimises the rise of the loss, since fewer examples are kept than the head has weights). scikit-learn is the
+judge: features standardised, a column of ones appended, `LogisticRegression(C=1/(n·l2), fit_intercept=False, tol=1e-6)` on
+all rows, on the kept rows (with `sample_weight`) and on three random sets of equal size and equal class counts. Reported:
+how many times less the head moves than after a random removal, the rise of the validation loss, and the share of unchanged
+answers.
 Part "cost": `leanset prune FILE --no-frontier`, a process of its own, from the npz file to the saved certificate: the same
 embeddings, and 10,000 × 256 Gaussian classes with decaying variances, 77 classes (19,789 weights), l2 1e-3 and 1e-4.
 """
