@@ -145,6 +145,9 @@ def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Che
     kind, value = next(iter(budget.items()))
     if kind == "fraction":
         return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
+    if kind == "keep":
+        kept = value if value >= 1 else max(1, min(n - 1, round(value * n)))
+        return Check("budget", n - certificate["removed"] == kept, f"keep {value:g} of {n:,}")
     if kind == "count":
         return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
     relative = {"relative_epsilon": value, "same_model": 1e-6}
