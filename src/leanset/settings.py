@@ -260,6 +260,10 @@ class HeadOptions(Checked):
             rule=positive(),
         ),
     ] = None
+    bias: Annotated[
+        bool,
+        Option("whether the head has a bias; scikit-learn's fit_intercept", _HEAD, rule=yes_or_no),
+    ] = True
     penalise_bias: Annotated[
         bool | None,
         Option(

@@ -55,7 +55,7 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         runs.SETTINGS,
         (
             *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty"),
-            *("penalise_bias", "weight_bounds"),
+            *("bias", "penalise_bias", "weight_bounds"),
         ),
     )
     if folder.has(runs.DROPPED):
@@ -90,7 +90,14 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         f"settings {settings['l2'] or 'chosen'}, certificate {certificate['l2']}",
     )
     yield from check_removal(
-        examples, kept, removed, certificate, standardize=settings["standardize"], pinned=pinned, weights=weights
+        examples,
+        kept,
+        removed,
+        certificate,
+        standardize=settings["standardize"],
+        bias=settings["bias"],
+        pinned=pinned,
+        weights=weights,
     )
 
 
