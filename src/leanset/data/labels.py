@@ -114,8 +114,8 @@ def _whole_numbers(values: AnyArray, name: str) -> AnyArray:
     if broken.any():
         row = int(np.argmax(broken))
         raise InputError(
-            f"`{name}` must be whole numbers, booleans or strings; got {values[row]} at row {row}. Other numbers need "
-            "`loss='squared'`."
+            f"`{name}` must be whole numbers, booleans or strings; got {values[row]} at row {row}. For continuous "
+            "targets give `loss='squared'`."
         )
     return values.astype(np.int64)
 
