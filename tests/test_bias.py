@@ -207,3 +207,33 @@ def test_the_command_line_has_the_bias(toy_npz, toy, tmp_path):
 def test_what_makes_no_sense_is_named(toy, options, message):
     with pytest.raises(InputError, match=f"^{message}"):
         leanset.prune(*toy[:2], fraction=0.4, **options)
+
+
+@pytest.mark.parametrize("loss", ["softmax", "sigmoid", "squared"])
+def test_a_head_without_a_bias_is_scikit_learns_without_an_intercept(toy, tmp_path, loss):
+    features, labels, (val_features, val_labels) = toy
+    shown = {"softmax": labels, "sigmoid": labels == 0, "squared": features @ np.arange(5.0) + labels}[loss]
+    held = {"softmax": val_labels, "sigmoid": val_labels == 0, "squared": val_features @ np.arange(5.0)}[loss]
+    options = {"loss": loss, "C": 0.5, "bias": False, "weights": True, "frontier": False}
+    result = leanset.prune(features, shown, keep=0.5, validation=(val_features, held), out=tmp_path / "run", **options)
+    number = loss == "squared"
+    model = Ridge(alpha=2.0) if number else LogisticRegression(C=0.5, solver="newton-cg", max_iter=1000)
+    model.set_params(fit_intercept=False, tol=1e-12)
+    full = model.fit(features, shown).coef_
+    assert result.certificate.head_norm == pytest.approx(np.linalg.norm(full), rel=1e-6)
+    lean = model.fit(features[result.kept], shown[result.kept], sample_weight=result.weights).coef_
+    np.testing.assert_allclose(lean, full, atol=1e-6 * np.abs(full).max())
+    checks = leanset.verify(tmp_path / "run", features, shown, validation=(val_features, held))
+    assert [check for check in checks if not check.holds] == []
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"penalise_bias": False}, "`penalise_bias=False` does not apply to a head without a bias"),
+        ({"l2": 0}, "`bias=False` needs a penalty, but `l2=0`"),
+    ],
+)
+def test_what_a_head_without_a_bias_cannot_have_is_refused(toy, options, match):
+    with pytest.raises(InputError, match=match):
+        leanset.prune(*toy[:2], keep=0.5, bias=False, **options)

@@ -157,7 +157,7 @@ def test_the_command_line_reads_prunes_and_verifies(tmp_path, loss, kind):
     ("loss", "targets", "message"),
     [
         ("softmax", np.zeros((400, 2)), r"A matrix of 0 and 1 needs `loss='sigmoid'`"),
-        ("softmax", np.linspace(0, 1, 400), r"Numbers need `loss='squared'`"),
+        ("softmax", np.linspace(0, 1, 400), r"For continuous targets give `loss='squared'`"),
         ("sigmoid", np.arange(400) % 3, r"must be 0 or 1 for `loss='sigmoid'`; row 2 has 2"),
         ("sigmoid", np.column_stack([np.arange(400) % 2, np.ones(400)]), r"column 1 is 1 in every row"),
         ("squared", np.ones(400), r"every example has the same number"),

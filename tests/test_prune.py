@@ -293,7 +293,7 @@ def test_string_labels_come_back_as_names(toy):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({}, r"give exactly one budget out of `fraction`, `count`, .*; got none"),
+        ({}, r"give exactly one budget out of `fraction`, `keep`, `count`, .*; got none"),
         ({"fraction": 0.4, "count": 3}, r"got `fraction=0.4` and `count=3`"),
         ({"fraction": 0.0}, r"`fraction=0.0` must lie in \(0, 1\)"),
         ({"fraction": 1.0}, r"`fraction=1.0` must lie in \(0, 1\)"),

@@ -17,7 +17,7 @@ PACKAGE = Path(leanset.__file__).parent
 ORDER = (
     *("rows", "data", "training", "head", "influence", "scores", "problem", "solve", "certify", "select", "recheck"),
     *("report", "parsing", "settings", "plan", "inputs", "fitting", "capture", "checking", "result", "cost", "pruning"),
-    *("judge", "trials", "evaluate", "paper", "cli"),
+    *("estimators", "judge", "trials", "evaluate", "paper", "cli"),
 )
 ROOMS = {name for name in ORDER if (PACKAGE / name).is_dir()}
 BARRED = {
@@ -25,7 +25,7 @@ BARRED = {
     *(("recheck", room) for room in ORDER if room != "data"),
     ("report", "select"),
 }
-FRONT_DOORS = {"__init__", "torch"}  # re-export the rooms to users; no room may import them
+FRONT_DOORS = {"__init__", "sklearn", "torch"}  # re-export the rooms to users; no room may import them
 FOUNDATIONS = {path.stem for path in PACKAGE.glob("*.py")} - FRONT_DOORS - set(ORDER)
 NEED_TORCH = {"training", "capture", "evaluate", "paper", "torch"}
 
@@ -165,7 +165,19 @@ def test_a_wrong_way_import_would_be_seen(tmp_path):
 
 
 def test_the_core_imports_without_optional_packages():
-    blocked = {"torch", "lightning_fabric", "PIL", "matplotlib", "sklearn", "dask", "datasets", "transformers"}
+    blocked = {
+        "torch",
+        "lightning_fabric",
+        "PIL",
+        "matplotlib",
+        "sklearn",
+        "imblearn",
+        "pandas",
+        "polars",
+        "dask",
+        "datasets",
+        "transformers",
+    }
     code = f"""
 import sys
 class Blocked:
@@ -197,6 +209,24 @@ main()
     assert 'pip install "leanset[torch]"' in done.stderr
     alone = code.split("from leanset.cli")[0] + "import leanset.torch"
     assert "leanset[torch]" in subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True).stderr
+
+
+def test_without_scikit_learn_the_door_names_the_extra_and_imbalanced_learn_is_not_needed():
+    code = """
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "{}":
+            raise ModuleNotFoundError(name, name="{}")
+sys.meta_path.insert(0, Absent())
+import leanset.sklearn
+"""
+    without = [
+        subprocess.run([sys.executable, "-c", code.format(name, name)], capture_output=True, text=True)
+        for name in ("sklearn", "imblearn")
+    ]
+    assert "leanset[sklearn]" in without[0].stderr
+    assert without[1].returncode == 0
 
 
 def test_every_public_name_has_a_docstring_with_an_example():

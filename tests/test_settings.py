@@ -105,7 +105,9 @@ def test_a_settings_object_takes_the_place_of_options(toy):
 
 
 def test_an_unknown_option_is_a_type_error_that_lists_the_known_ones(toy):
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'fracton'; the options are fraction, count"):
+    with pytest.raises(
+        TypeError, match=r"unexpected keyword argument 'fracton'; the options are fraction, keep, count"
+    ):
         leanset.prune(*toy[:2], fracton=0.4)
     assert settings_from(Settings, None, {"count": 3}).count == 3
 

@@ -12,6 +12,21 @@ Mask: TypeAlias = NDArray[np.bool_]  # (n,), e.g. True = removed
 AnyArray: TypeAlias = NDArray[Any]
 
 
+def plain_array(values: Any) -> AnyArray:
+    """Return anything array-like as a NumPy array; a torch tensor leaves its gradient and its device behind.
+
+    Examples
+    --------
+    >>> plain_array([1, 2])
+    array([1, 2])
+    """
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        if "bfloat16" in str(values.dtype):  # which NumPy does not have
+            values = values.float()
+    return np.asarray(values)
+
+
 def mask_of(rows: AnyArray, size: int) -> Mask:
     """Return a boolean mask that is True at `rows`."""
     mask = np.zeros(size, dtype=bool)

@@ -27,6 +27,12 @@ def a_share(value: Any) -> str | None:
     return None if 0 < value < 1 else "lie in (0, 1)"
 
 
+def a_share_or_number(value: Any) -> str | None:
+    """Rule: a number between 0 and 1, both excluded, or a whole number of integer type: 1.0 could mean either."""
+    fine = value >= 1 if is_whole(value) else a_share(value) is None
+    return None if fine else "be a share in (0, 1), or a whole number of at least 1"
+
+
 def shares(value: Any) -> str | None:
     """Rule: one or more numbers between 0 and 1, both excluded."""
     listed = isinstance(value, tuple | list) and len(value) > 0 and not any(map(a_share, value))

@@ -13,9 +13,7 @@ def fitted_task(
     inputs: Inputs, plan: Plan, folder: RunFolder | None, reporter: Reporter
 ) -> tuple[Task, HeadFit, float | None]:
     """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
-    design, validation, scaling = design_of(
-        inputs.examples, plan.loss, standardize=plan.standardize, penalise_bias=plan.penalise_bias
-    )
+    design, validation, scaling = design_of(inputs.examples, plan.loss, **plan.kind_of_head)
     known, seed = _recalled(folder), int(plan.settings.seed)
     chosen = None
     if plan.l2 is None and known is None:

@@ -92,7 +92,8 @@ def opened(features: Any, labels: ArrayLike | None, settings: Settings | Compare
         if isinstance(features, Images | HeadStatistics):
             _check_alone(type(features).__name__, labels, settings)
             return features
-        return examples_from(features, labels, settings.validation, LOSSES[settings.loss].targets)
+        memory = settings.memory if isinstance(settings, Settings) else None
+        return examples_from(features, labels, settings.validation, LOSSES[settings.loss].targets, memory)
     _check_alone(features, labels, settings)
     if features.startswith(STATISTICS):
         settings.refuse(options_of(ReadingOptions), "head statistics")

@@ -32,6 +32,20 @@ def balance_in(text: str) -> str | int:
     return int(text) if re.fullmatch(r"\d+", text) else text
 
 
+def share_or_number_in(text: str) -> float | int:
+    """Read a whole number as such, and any other as a share.
+
+    Examples
+    --------
+    >>> share_or_number_in("0.2"), share_or_number_in("300")
+    (0.2, 300)
+    """
+    if re.fullmatch(r"\d+", text):
+        return int(text)
+    [number, *_] = numbers_in(text, "keep") or (float("nan"),)
+    return number
+
+
 def numbers_in(text: str, option: str) -> tuple[float, ...]:
     """Read comma-separated numbers; an error names `option`.
 

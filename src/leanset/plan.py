@@ -76,14 +76,9 @@ class Plan:
         return PENALTIES[self.settings.penalty]
 
     @property
-    def penalise_bias(self) -> bool:
-        """Whether the penalty is also on the bias."""
-        return bool(self.settings.penalise_bias)
-
-    @property
-    def standardize(self) -> bool:
-        """Whether the features are standardised."""
-        return bool(self.settings.standardize)
+    def kind_of_head(self) -> dict[str, bool]:
+        """Whether the features are standardised, whether there is a bias, and whether the penalty is on it, too."""
+        return {name: bool(getattr(self.settings, name)) for name in ("standardize", "bias", "penalise_bias")}
 
     def identity(self) -> dict[str, Any]:
         """Return the options that the answer depends on as plain values; equal plans have equal dicts."""
@@ -161,7 +156,11 @@ def _kind_of_head(settings: Settings, outline: Outline) -> dict[str, Any]:
         "standardize": outline.standardize,
     }
     if settings.C is not None:  # scikit-learn's head, on these very features
-        kind = {"penalise_bias": False, "penalty": "total", "standardize": False}
+        kind = {"penalise_bias": not settings.bias, "penalty": "total", "standardize": False}
+    if not settings.bias and settings.penalise_bias is False:
+        raise InputError("`penalise_bias=False` does not apply to a head without a bias (`bias=False`).")
+    if not settings.bias and settings.l2 == 0:
+        raise InputError("`bias=False` needs a penalty, but `l2=0`; give an `l2` above 0.")
     given = {name: getattr(settings, name) for name in kind}
     return kind | {name: value for name, value in given.items() if value is not None}
 

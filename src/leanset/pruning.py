@@ -37,15 +37,16 @@ def prune(
 ) -> PruneResult:
     """Find the examples whose joint removal changes the head least, and certify the effect.
 
-    Give exactly one budget. `fraction` and `count` fix the number to remove; the change is then minimised. `epsilon`,
-    `relative_epsilon` and `max_loss_gap` limit a *measured* quantity; the set is then made as large as possible.
+    Give exactly one budget. `fraction`, `keep` and `count` fix the number to remove; the change is then minimised.
+    `epsilon`, `relative_epsilon` and `max_loss_gap` limit a *measured* quantity; the set is then made as large as possible.
 
     Parameters
     ----------
-    features : (n, d) array of finite numbers; or a source such as "cifar10:DIR" or "features.npz"; or images, which need a
-        `model`; or the head statistics of a network (`leanset.torch.capture`). All but arrays contain their own labels
+    features : (n, d) finite numbers: an array, a tensor, a sparse matrix, or a data frame, of which categories become one
+        feature for each value; or a source such as "cifar10:DIR" or "features.npz"; or images, which need a
+        `model`; or the head statistics of a network (`leanset.torch.capture`). The last three contain their own labels
         and validation data.
-    labels : (n,) integers 0..C-1 or strings; a 0/1 matrix with loss="sigmoid"; numbers with loss="squared"
+    labels : (n,) whole numbers, booleans or strings; a 0/1 matrix with loss="sigmoid"; numbers with loss="squared"
     settings : a `leanset.Settings(...)` instead of the options below
     {options}
 
@@ -90,6 +91,8 @@ def _saved(inputs: Inputs, settings: Settings, reporter: Reporter) -> PruneResul
     """Resume, run and save in the run folder, if one was given."""
     plan, out, overwrite = plan_for(settings, inputs.outline()), settings.out, settings.overwrite
     identity = plan.identity() | inputs.digests(plan.strategy.needs)
+    columns = inputs.examples.columns
+    identity |= {"columns": None if columns is None else list(columns)}
     identity |= {"data_fingerprint": fingerprint(inputs.examples), "leanset_version": __version__}
     if out is None:
         return _pruned(*_trusted(inputs, plan, settings, None, reporter), identity, None, reporter)

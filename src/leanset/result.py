@@ -1,5 +1,5 @@
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,10 +8,11 @@ from leanset import runs
 from leanset._arrays import AnyArray, Mask, Rows, Vector
 from leanset._errors import InputError, missing_extra
 from leanset.certify import Certificate
+from leanset.report import summary_text, verdict
 from leanset.select import Frontier
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PruneResult:
     """The result of a run.
 
@@ -36,14 +37,22 @@ class PruneResult:
     dropped: Rows
     certificate: Certificate
     frontier: Frontier
-    rows: Rows = field(repr=False)
-    labels: AnyArray = field(repr=False)
-    influence_norm: Vector = field(repr=False)
-    label_probability: Vector = field(repr=False)
-    weight: Vector = field(repr=False)
-    suspect: Mask = field(repr=False)
-    score: Vector = field(repr=False)
-    settings: dict[str, Any] = field(repr=False)
+    rows: Rows
+    labels: AnyArray
+    influence_norm: Vector
+    label_probability: Vector
+    weight: Vector
+    suspect: Mask
+    score: Vector
+    settings: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"<PruneResult: {len(self.kept):,} of {len(self.rows):,} kept. {verdict(self.certificate)}>"
+
+    @property
+    def columns(self) -> list[str] | None:
+        """The names of the features, where they come from a data frame."""
+        return self.settings.get("columns")
 
     @property
     def weights(self) -> Vector:
@@ -54,6 +63,28 @@ class PruneResult:
     def train_l2(self) -> float:
         """The l2 to train with where the loss is averaged, Σ w ℓ / Σ w + (l2/2)‖θ‖²."""
         return self.certificate.train_l2
+
+    def summary(self) -> str:
+        """Return what people need to know about the result, as text of some ten lines.
+
+        Examples
+        --------
+        >>> import numpy as np, leanset
+        >>> rng = np.random.default_rng(0)
+        >>> labels = np.where(rng.random(80) < 0.5, -1, 1)
+        >>> result = leanset.prune(rng.normal(size=(80, 3)) + labels[:, None], labels, keep=60, frontier=False)
+        >>> print(result.summary().splitlines()[3])
+        removed                 20 of 80 (25.0 %)               20
+        """
+        return summary_text(self.certificate, self._kept_by_label(), self.columns)
+
+    def _kept_by_label(self) -> dict[str, tuple[int, int]]:
+        """Return how many examples of each label are kept, and how many there are; empty where labels are numbers."""
+        if self.labels.dtype.kind == "f":
+            return {}
+        names, codes = np.unique(self.labels.astype(str), return_inverse=True)
+        kept, of = np.bincount(codes[np.isin(self.rows, self.kept)], minlength=len(names)), np.bincount(codes)
+        return {str(name): (int(k), int(n)) for name, k, n in zip(names, kept, of, strict=True)}
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the run folder: row numbers, selection table, certificate, settings and frontier.

@@ -17,6 +17,7 @@ from leanset._rules import (
     a_count,
     a_seed,
     a_share,
+    a_share_or_number,
     a_text,
     an_instance,
     at_least,
@@ -32,7 +33,7 @@ from leanset._rules import (
 )
 from leanset.head import LOSSES, PENALTIES
 from leanset.influence import INVERSES, Inverse
-from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file, words_in
+from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file, share_or_number_in, words_in
 from leanset.scores import METHODS, Method
 from leanset.select import AIMS, BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
@@ -167,6 +168,15 @@ class BudgetOptions(Checked):
     """How much to remove; exactly one of these is given."""
 
     fraction: Annotated[float | None, Option("share of examples to remove, in (0, 1)", _BUDGET, rule=a_share)] = None
+    keep: Annotated[
+        float | int | None,
+        Option(
+            "share of examples to keep, in (0, 1), or the number of examples to keep, as a whole number",
+            _BUDGET,
+            rule=a_share_or_number,
+            read=share_or_number_in,
+        ),
+    ] = None
     count: Annotated[int | None, Option("number of examples to remove", _BUDGET, rule=a_count)] = None
     epsilon: Annotated[
         float | None,
@@ -254,6 +264,10 @@ class HeadOptions(Checked):
             rule=positive(),
         ),
     ] = None
+    bias: Annotated[
+        bool,
+        Option("whether the head has a bias; scikit-learn's fit_intercept", _HEAD, rule=yes_or_no),
+    ] = True
     penalise_bias: Annotated[
         bool | None,
         Option(

@@ -122,7 +122,7 @@ def test_broken_image_bytes_name_the_row(tmp_path, content):
         ({"image": BYTES, "kind": LABELS}, "no label column .*`label_column`"),
         ({"text": list("abcdef"), "label": LABELS}, "needs an image column.*found text, label"),
         ({"a": [[1.0]] * 6, "b": [[1.0]] * 6, "label": LABELS}, r"several columns contain lists of numbers \(a, b\)"),
-        ({"image": BYTES, "label": [0, 1, 3, 0, 1, 3]}, "without gaps"),
+        ({"image": BYTES, "label": [0.5, 1, 3, 0, 1, 3]}, "whole numbers, booleans or strings; got 0.5 at row 0"),
         ({"image": BYTES, "label": [LABELS] * 6}, "`label` must contain integers or text; it is list"),
         ({"image": pa.array([], pa.binary()), "label": pa.array([], pa.int64())}, "contains no rows"),
     ],

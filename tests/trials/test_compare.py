@@ -162,7 +162,7 @@ def test_another_setup_or_a_foreign_folder_is_refused(toy, tmp_path, counted):
         ({"seeds": 0}, "`seeds=0` must be at least 1"),
         ({"held_out_share": 1.0}, r"`held_out_share=1.0` must lie in \(0, 1\)"),
         ({"l2": 0.1, "C": 1.0}, "two ways to say one thing"),
-        ({"l2": -1.0}, "`l2=-1.0` must be positive"),
+        ({"l2": -1.0}, "`l2=-1.0` must be a number of at least 0"),
         ({"loss": "sigmoid"}, "`loss='sigmoid'`"),
     ],
 )

@@ -1,6 +1,7 @@
 from leanset.data.dynamics import Dynamics
 from leanset.data.examples import Examples, HasExamples, checked_examples, examples_from
 from leanset.data.fingerprint import array_digest, fingerprint
+from leanset.data.frames import is_frame
 from leanset.data.images import Images, Unreadable
 from leanset.data.npz import read_labels, read_npz
 from leanset.data.sources import kind_of, open_source
@@ -20,6 +21,7 @@ __all__ = [
     "checked_examples",
     "examples_from",
     "fingerprint",
+    "is_frame",
     "kind_of",
     "open_source",
     "read_labels",

@@ -1,11 +1,14 @@
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
-from leanset._arrays import AnyArray, Rows, places_among
+from leanset._arrays import AnyArray, Rows, places_among, plain_array
 from leanset._errors import InputError
+from leanset.data.frames import FrameColumns, encoded_frame, is_frame
+from leanset.data.limits import refuse_too_large
 from leanset.data.targets import KINDS, Targets
 
 
@@ -19,12 +22,14 @@ class Examples:
     targets : what the head should predict for each example
     validation : the held-out examples, or None
     rows : (n,) ascending row numbers in the source; None if no rows were left out (0..n-1)
+    columns : names of the features, if they come from a frame
     """
 
     features: AnyArray
     targets: Targets
     validation: "Examples | None" = None
     rows: Rows | None = None
+    columns: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -51,7 +56,7 @@ class Examples:
     def take(self, places: Rows) -> "Examples":
         """Return some of the examples, in ascending order; the held-out examples stay."""
         targets = replace(self.targets, values=self.targets.values[places])
-        return Examples(self.features[places], targets, self.validation, self.source_rows[places])
+        return replace(self, features=self.features[places], targets=targets, rows=self.source_rows[places])
 
     def renamed(self, names: tuple[str, ...]) -> "Examples":
         """Return the same examples with other output names."""
@@ -68,32 +73,35 @@ class HasExamples(Protocol):
 
 
 def checked_examples(
-    features: ArrayLike,
+    features: Any,
     labels: ArrayLike,
-    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    validation: tuple[Any, ArrayLike] | None = None,
     targets: str = "classes",
+    memory: int | None = None,
 ) -> Examples:
-    """Check a user's arrays and return them as `Examples`.
+    """Check a user's arrays or frames and return them as `Examples`.
 
     Parameters
     ----------
-    features, labels : (n, d) numbers, and one target per example
+    features, labels : (n, d) numbers, and one target per example. Features may be a sparse matrix or a frame, of which
+        categories become one feature for each value
     validation : held-out (features, labels)
     targets : kind of the labels: "classes", "labels" (a matrix of 0 and 1) or "numbers"
+    memory : most bytes for features that have to be made dense; None for what the machine has
 
     Examples
     --------
     >>> checked_examples([[0.0], [1.0], [2.0]], ["cat", "dog", "cat"]).classes
     ('cat', 'dog')
     """
-    matrix = _checked_features(features, "features")
+    matrix, columns = _checked_features(features, "features", memory)
     known = KINDS[targets].checked(labels, len(matrix), "features")
     held_out = None
     if validation is not None:
         if not isinstance(validation, tuple | list) or len(validation) != 2:
             raise InputError("`validation=` must be a pair (val_features, val_labels).")
-        held_out = _checked_validation(validation[0], validation[1], matrix.shape[1], known)
-    return Examples(matrix, known, held_out)
+        held_out = _checked_validation(*validation, matrix.shape[1], columns, known, memory)
+    return Examples(matrix, known, held_out, columns=None if columns is None else columns.features)
 
 
 def examples_from(
@@ -101,8 +109,9 @@ def examples_from(
     labels: ArrayLike | None = None,
     validation: tuple[ArrayLike, ArrayLike] | None = None,
     targets: str = "classes",
+    memory: int | None = None,
 ) -> Examples:
-    """Return examples from arrays, `Examples`, or any object with an `examples()` method."""
+    """Return examples from arrays or frames, `Examples`, or any object with an `examples()` method."""
     if isinstance(features, Examples | HasExamples):
         if labels is not None or validation is not None:
             raise InputError(
@@ -111,14 +120,34 @@ def examples_from(
         return features if isinstance(features, Examples) else features.examples()
     if labels is None:
         raise InputError("`labels` are missing: pass them after the features.")
-    return checked_examples(features, labels, validation, targets)
+    return checked_examples(features, labels, validation, targets, memory)
 
 
-def _checked_features(features: ArrayLike, name: str) -> AnyArray:
+def _checked_features(features: Any, name: str, memory: int | None) -> tuple[AnyArray, FrameColumns | None]:
+    """Return features as a finite array of floats, and the columns that they come from if they are a frame."""
+    if is_frame(features):
+        matrix, columns = encoded_frame(features, name, memory)
+        return _checked_matrix(matrix, name), columns
+    return _checked_matrix(_dense(features, name, memory), name), None
+
+
+def _dense(features: Any, name: str, memory: int | None) -> AnyArray:
+    if issparse(features):
+        return _dense_from_sparse(features, name, memory)
     try:
-        matrix = np.asarray(features)
+        return plain_array(features)
     except ValueError as error:
         raise InputError(f"`{name}` must be one rectangular (n, d) array of numbers; {error}") from None
+
+
+def _dense_from_sparse(matrix: Any, name: str, memory: int | None) -> AnyArray:
+    rows, width = matrix.shape
+    size = rows * width * max(matrix.dtype.itemsize, 4)
+    refuse_too_large(size, f"`{name}`, a sparse matrix of {rows:,} × {width:,},", memory)
+    return np.asarray(matrix.toarray())
+
+
+def _checked_matrix(matrix: AnyArray, name: str) -> AnyArray:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"`{name}` must be a non-empty (n, d) array; got shape {matrix.shape}.")
     if matrix.dtype.kind not in "fiub":
@@ -135,8 +164,13 @@ def _checked_features(features: ArrayLike, name: str) -> AnyArray:
     return matrix
 
 
-def _checked_validation(features: ArrayLike, labels: ArrayLike, width: int, known: Targets) -> Examples:
-    matrix = _checked_features(features, "val_features")
+def _checked_validation(
+    features: Any, labels: ArrayLike, width: int, columns: FrameColumns | None, known: Targets, memory: int | None
+) -> Examples:
+    if columns is not None and is_frame(features):
+        matrix = _checked_matrix(columns.encoded(features, "val_features"), "val_features")
+    else:
+        matrix, _ = _checked_features(features, "val_features", memory)
     if matrix.shape[1] != width:
         raise InputError(f"`val_features` must have the {width} columns of `features`; got {matrix.shape[1]}.")
     return Examples(matrix, known.checked_more(labels, len(matrix), "val_labels", "val_features"))

@@ -3,27 +3,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import AnyArray, Rows
+from leanset._arrays import AnyArray, Rows, plain_array
 from leanset._errors import InputError
 
 
 def coded_labels(labels: ArrayLike, count: int, of: str = "features") -> tuple[Rows, tuple[str, ...]]:
-    """Return labels as codes 0..C-1, and the class names; integers keep their value, strings are sorted.
+    """Return labels as codes 0..C-1, and the class names: the values that occur, numbers by size and text sorted.
 
     Examples
     --------
     >>> coded_labels(["dog", "cat", "dog"], 3)
     (array([1, 0, 1]), ('cat', 'dog'))
+    >>> coded_labels([[-1], [1], [10]], 3)
+    (array([0, 1, 2]), ('-1', '1', '10'))
     """
     values = _checked_label_array(labels, count, "labels", of)
     if not count:
         raise InputError(f"`{of}` must be non-empty.")
-    if values.dtype.kind in "US":
-        names, codes = np.unique(values, return_inverse=True)
-        classes = tuple(map(str, names))
-    else:
-        codes = values.astype(np.int64)
-        classes = tuple(map(str, range(_class_count(codes))))
+    names, codes = np.unique(values, return_inverse=True)
+    classes = tuple(map(str, names))
     _refuse_single_class(classes)
     return codes.astype(np.int64), classes
 
@@ -31,7 +29,7 @@ def coded_labels(labels: ArrayLike, count: int, of: str = "features") -> tuple[R
 def codes_among(classes: tuple[str, ...], labels: ArrayLike, count: int, name: str, of: str) -> Rows:
     """Return the codes of held-out labels, each of which must be one of the training classes."""
     values = _checked_label_array(labels, count, name, of)
-    texts = values if values.dtype.kind == "U" else values.astype(np.int64).astype(str)
+    texts = values.astype(str)
     order = np.argsort(classes)
     place = np.minimum(np.searchsorted(np.array(classes)[order], texts), len(classes) - 1)
     codes = order[place]
@@ -75,31 +73,14 @@ def _refuse_single_class(classes: tuple[str, ...]) -> None:
         raise InputError(f"`labels` must have at least two classes; every example is of class {classes[0]!r}.")
 
 
-def _class_count(codes: Rows) -> int:
-    lowest, highest = int(codes.min()), int(codes.max())
-    if lowest < 0:
-        raise InputError(
-            f"`labels` must be numbered 0..C-1; got {lowest} at row {int(np.argmin(codes))}. Drop unlabelled rows first."
-        )
-    if highest >= len(codes):
-        raise InputError(
-            f"`labels` go up to {highest}, which means {highest + 1} classes, but there are only {len(codes)} examples; "
-            "every class 0..C-1 needs at least one."
-        )
-    gaps = np.flatnonzero(np.bincount(codes) == 0)
-    if len(gaps):
-        raise InputError(
-            f"`labels` must be numbered 0..C-1 without gaps; the highest is {highest} but {len(gaps)} numbers never occur "
-            f"(first: {int(gaps[0])}). Pass strings to have them numbered for you."
-        )
-    return highest + 1
-
-
 def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_name: str) -> AnyArray:
+    """Return one label per example: whole numbers, booleans or text."""
     try:
-        values = np.asarray(labels)
+        values = plain_array(labels)
     except ValueError:
         raise InputError(f"`{name}` must be one flat list of labels.") from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]  # a column, or a frame of one column
     if values.ndim != 1 or len(values) != examples:
         raise InputError(
             f"`{name}` must contain one label for each of the {examples:,} rows of `{features_name}`; got shape {values.shape}."
@@ -109,39 +90,46 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
                 else ""
             )
         )
-    if values.dtype.kind == "O" and all(isinstance(value, int | np.integer) for value in values):
-        values = values.astype(np.int64)  # data frames return integers like this
     if values.dtype.kind == "O":
-        return _strings_from_objects(values, name)
+        values = _from_objects(values, name)
     if values.dtype.kind == "f":
-        broken = ~np.isfinite(values)
-        if broken.any():
-            raise InputError(
-                f"`{name}` has {int(broken.sum()):,} missing (non-finite) labels, first at row {int(np.argmax(broken))}."
-            )
-        broken = values != np.floor(values)
-        if broken.any():
-            row = int(np.argmax(broken))
-            raise InputError(
-                f"`{name}` must be integers 0..C-1 or strings; got {values[row]} at row {row}. Numbers need `loss='squared'`."
-            )
-    elif values.dtype.kind not in "iubUS":
-        raise InputError(f"`{name}` must be integers 0..C-1 or strings; got dtype {values.dtype}.")
+        return _whole_numbers(values, name)
     if values.dtype.kind == "S":
         try:
             return np.char.decode(values, "utf-8")
         except UnicodeDecodeError as error:
             raise InputError(f"`{name}` are bytes that are not UTF-8 text: {error}.") from None
+    if values.dtype.kind not in "iubU":
+        raise InputError(f"`{name}` must be whole numbers, booleans or strings; got dtype {values.dtype}.")
     return values
 
 
-def _strings_from_objects(values: AnyArray, name: str) -> AnyArray:
+def _whole_numbers(values: AnyArray, name: str) -> AnyArray:
+    broken = ~np.isfinite(values)
+    if broken.any():
+        raise InputError(
+            f"`{name}` has {int(broken.sum()):,} missing (non-finite) labels, first at row {int(np.argmax(broken))}."
+        )
+    broken = values != np.floor(values)
+    if broken.any():
+        row = int(np.argmax(broken))
+        raise InputError(
+            f"`{name}` must be whole numbers, booleans or strings; got {values[row]} at row {row}. For continuous "
+            "targets give `loss='squared'`."
+        )
+    return values.astype(np.int64)
+
+
+def _from_objects(values: AnyArray, name: str) -> AnyArray:
+    """Return the objects of a data frame's column as an array of numbers, booleans or strings."""
+    if all(isinstance(value, int | float | np.number | np.bool_) for value in values):
+        return np.array(values.tolist())
     for row, value in enumerate(values):
         if not isinstance(value, str):
             what = "missing" if _is_missing(value) else f"{value!r}"
-            raise InputError(f"`{name}` must be all integers or all strings; row {row} is {what}.")
+            raise InputError(f"`{name}` must be all numbers or all strings; row {row} is {what}.")
     return values.astype(str)
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value  # NaN is the only value that differs from itself
+    return str(value) in ("None", "nan", "<NA>", "NaT")

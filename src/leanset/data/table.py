@@ -114,8 +114,11 @@ def _examples(
         return _features(table, columns, where), _labels(table, columns.label, place, reading.targets)
 
     validation = None if held_out is None else part(held_out, f"held-out {where}")
-    examples = checked_examples(*part(train, where), validation, reading.targets)
-    return _named(examples, classes) if reading.targets == "classes" else examples
+    features, labels = part(train, where)
+    if reading.targets != "classes" or classes is None:
+        return checked_examples(features, labels, validation, reading.targets)
+    refuse_empty_classes(classes, numbered_labels(classes, labels, len(features), "labels", "features"))
+    return checked_examples(features, labels, validation).renamed(classes)
 
 
 def class_names(schema: "pa.Schema", label: str) -> tuple[str, ...] | None:
@@ -199,13 +202,6 @@ def _codes(labels: ArrayLike, classes: tuple[str, ...] | None, columns: Columns)
     if classes is None:
         return coded_labels(labels, len(np.asarray(labels)), of)
     return numbered_labels(classes, labels, len(np.asarray(labels)), columns.label, of), classes
-
-
-def _named(examples: Examples, classes: tuple[str, ...] | None) -> Examples:
-    if classes is None:
-        return examples
-    refuse_empty_classes(classes, numbered_labels(classes, examples.labels, len(examples), "labels", "features"))
-    return examples.renamed(classes)
 
 
 def _encoded(table: "pa.Table", name: str, where: str) -> EncodedColumn:

@@ -11,9 +11,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
-from leanset._arrays import AnyArray, Matrix, Rows, Vector
+from leanset._arrays import AnyArray, Matrix, Rows, Vector, plain_array
 from leanset._errors import InputError
+from leanset.data.frames import is_frame, names_of
 from leanset.data.labels import coded_labels, codes_among
 
 _BINS = 10  # most groups of numeric targets; fewer if a group would have less than _LEAST_IN_BIN examples
@@ -99,7 +101,7 @@ class Classes(Targets):
 
     @classmethod
     def checked(cls, values: ArrayLike, count: int, of: str) -> Self:
-        """Check integers 0..C-1, or strings."""
+        """Check whole numbers, booleans or strings."""
         return cls(*coded_labels(values, count, of))
 
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
@@ -164,7 +166,7 @@ class LabelSets(Targets):
                 f"`labels` column {int(constant[0])} is {int(matrix[0, constant[0]])} in every row; a label needs examples "
                 "with and without it. Drop the column."
             )
-        return cls(matrix, tuple(map(str, range(matrix.shape[1]))))
+        return cls(matrix, _names(values, matrix))
 
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
         """Check a held-out matrix, which must have the same number of columns."""
@@ -235,7 +237,7 @@ class Numbers(Targets):
         matrix = _checked_matrix(values, count, "labels", of)
         if (matrix == matrix[0]).all():
             raise InputError("`labels` must differ for `loss='squared'`; every example has the same number.")
-        return cls(matrix, tuple(map(str, range(matrix.shape[1]))))
+        return cls(matrix, _names(values, matrix))
 
     def checked_more(self, values: ArrayLike, count: int, name: str, of: str) -> Self:
         """Check held-out numbers, which must have the same number of columns."""
@@ -249,7 +251,7 @@ KINDS: dict[str, type[Targets]] = {kind.kind: kind for kind in (Classes, LabelSe
 
 def _checked_matrix(values: ArrayLike, count: int, name: str, of: str) -> Matrix:
     try:
-        matrix = np.asarray(values, dtype=np.float64)
+        matrix = (values.toarray() if issparse(values) else plain_array(values)).astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(f"`{name}` must be numbers, one row per example.") from None
     if matrix.ndim == 1:
@@ -264,6 +266,11 @@ def _checked_matrix(values: ArrayLike, count: int, name: str, of: str) -> Matrix
             f"`{name}` must be finite; {int(broken.sum()):,} rows are not, first row {int(np.argmax(broken))}."
         )
     return matrix
+
+
+def _names(values: ArrayLike, matrix: Matrix) -> tuple[str, ...]:
+    """Return the names of a frame's columns, or numbers."""
+    return names_of(values) if is_frame(values) else tuple(map(str, range(matrix.shape[1])))
 
 
 def _check_width(matrix: Matrix, width: int, name: str) -> None:

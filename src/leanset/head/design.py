@@ -16,15 +16,15 @@ class Scaling:
     mean: Vector
     scale: Vector
 
-    def design_rows(self, features: AnyArray) -> RowTable:
-        """Return the scaled features in float64 with a column of ones appended."""
+    def design_rows(self, features: AnyArray, *, bias: bool) -> RowTable:
+        """Return the scaled features in float64 with a column of ones appended, or of zeros for a head without a bias."""
         width = len(self.mean)
 
         def scaled(chunk: AnyArray) -> Matrix:
             out = np.empty((len(chunk), width + 1))
             np.subtract(chunk, self.mean, out=out[:, :width])
             out[:, :width] /= self.scale
-            out[:, width] = 1.0
+            out[:, width] = float(bias)
             return out
 
         return MemoryRows(map_rows(scaled, MemoryRows(features), width=width))
@@ -132,12 +132,13 @@ class Design:
 
 
 def design_of(
-    examples: Examples, loss: Loss, *, standardize: bool, penalise_bias: bool = True
+    examples: Examples, loss: Loss, *, standardize: bool, penalise_bias: bool = True, bias: bool = True
 ) -> tuple[Design, Design | None, Scaling]:
     """Build the training design, the validation design (if there is one) and the scaling they share.
 
     If the bias is not penalised, features are centred in any case. The head and its penalty are then the same but for the
     bias, which becomes the output at the mean example; far from zero it would be hard to tell from the other weights.
+    A head without a bias has a column of zeros in its place, whose weights the penalty holds at zero.
 
     Examples
     --------
@@ -154,11 +155,11 @@ def design_of(
         scaling = _scaling(examples.features)
     if not standardize:
         scaling = replace(scaling, scale=np.ones(width))
-    design = Design(scaling.design_rows(examples.features), examples.labels, loss, penalise_bias)
+    design = Design(scaling.design_rows(examples.features, bias=bias), examples.labels, loss, penalise_bias)
     if examples.validation is None:
         return design, None, scaling
     held_out = examples.validation
-    rows = scaling.design_rows(held_out.features)
+    rows = scaling.design_rows(held_out.features, bias=bias)
     return design, replace(design, rows=rows, targets=held_out.labels), scaling
 
 

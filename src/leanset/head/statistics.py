@@ -70,10 +70,11 @@ class HeadStatistics:
     def examples(self) -> Examples:
         """Return the features and labels, checked."""
         plain = checked_examples(self.features, self.labels, self.validation)
-        if len(plain.classes) != len(self.classes):
+        if plain.classes != tuple(map(str, range(len(self.classes)))):
             raise InputError(
-                f"the head has {len(self.classes)} classes, but the labels have {len(plain.classes)}; every class of the head "
-                "needs at least one example, and other classes are not allowed."
+                f"the head has {len(self.classes)} classes, but the labels have {len(plain.classes)}, "
+                f"{plain.classes[0]} to {plain.classes[-1]}; every class of the head needs at least one example, numbered from "
+                "0, and other classes are not allowed."
             )
         return replace(plain.renamed(self.classes), rows=self.rows)
 

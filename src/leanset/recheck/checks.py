@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def check_removal(
     certificate: dict[str, Any],
     *,
     standardize: bool,
+    bias: bool,
     pinned: Rows,
     weights: Vector | None = None,
     tolerance: float = 0.01,
@@ -37,7 +39,7 @@ def check_removal(
     examples : the data of the run
     kept, removed : row numbers as saved
     certificate : the saved certificate as a dict
-    standardize : whether the run scaled its features
+    standardize, bias : whether the run scaled its features, and whether its head has a bias
     weights : of the kept rows in their order, if they have any
     pinned : rows that had to stay
     tolerance : relative difference allowed between claimed and re-measured changes
@@ -58,7 +60,7 @@ def check_removal(
     fine = bool((left > 0).all()) and lost is None
     yield Check("classes", fine, lost or f"smallest class or group keeps {int(left.min()):,} examples")
     if len(removed) and same and fine:
-        yield from _check_changes(examples, kept, removed, pinned, certificate, standardize, weights, tolerance)
+        yield from _check_changes(examples, kept, removed, pinned, certificate, standardize, bias, weights, tolerance)
 
 
 def _check_changes(
@@ -68,13 +70,15 @@ def _check_changes(
     pinned: Rows,
     certificate: dict[str, Any],
     standardize: bool,
+    bias: bool,
     weights: Vector | None,
     tolerance: float,
 ) -> Iterator[Check]:
     loss, outputs, l2 = PLAIN_LOSSES[certificate["loss"]], len(examples.classes), certificate["l2"]
-    bias = bool(certificate["penalised_bias"])
-    x = plain_design(examples.features, examples.features, standardize, centre=not bias)
-    problem = PlainProblem(loss, x, examples.labels, outputs, l2, penalise_bias=bias)
+    penalised = bool(certificate["penalised_bias"])
+    as_seen = partial(plain_design, examples.features, standardize=standardize, centre=not penalised, bias=bias)
+    x = as_seen(examples.features)
+    problem = PlainProblem(loss, x, examples.labels, outputs, l2, penalise_bias=penalised)
     worth = len(kept) if weights is None else float(weights.sum())
     lean_l2, other_l2 = _kept_l2(certificate["penalty"], l2, len(x), worth)
     lean_problem = problem.part(kept, lean_l2, weights)
@@ -98,8 +102,7 @@ def _check_changes(
     yield _random_scale(problem, examples, removed, pinned, full, certificate)
     judge = problem
     if examples.validation is not None:
-        held_out = plain_design(examples.features, examples.validation.features, standardize, centre=not bias)
-        judge = replace(problem, x=held_out, y=examples.validation.labels)
+        judge = replace(problem, x=as_seen(examples.validation.features), y=examples.validation.labels)
     yield from _check_bounds(judge, full, lean - full, certificate, tolerance, resolution)
     yield _close(
         "training loss",

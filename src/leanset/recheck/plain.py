@@ -238,8 +238,10 @@ class PlainProblem:
         return product
 
 
-def plain_design(training: AnyArray, features: AnyArray, standardize: bool, *, centre: bool = False) -> Matrix:
-    """Scale features by the training features' mean and deviation, or only centre them, and append a 1."""
+def plain_design(
+    training: AnyArray, features: AnyArray, standardize: bool, *, centre: bool = False, bias: bool = True
+) -> Matrix:
+    """Scale features by the training features' mean and deviation, or only centre them; append a 1, or 0 without a bias."""
     x, reference = (np.asarray(each, dtype=np.float64) for each in (features, training))
     mean, spread = reference.mean(axis=0), reference.std(axis=0)
     if standardize:
@@ -247,7 +249,7 @@ def plain_design(training: AnyArray, features: AnyArray, standardize: bool, *, c
         x = (x - mean) / np.where(spread > 0, spread, 1.0)
     elif centre:
         x = x - mean
-    return np.hstack([x, np.ones((len(x), 1))])
+    return np.hstack([x, np.full((len(x), 1), float(bias))])
 
 
 def _softmax(z: Matrix) -> Matrix:

@@ -55,7 +55,7 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         runs.SETTINGS,
         (
             *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty"),
-            *("penalise_bias", "weight_bounds"),
+            *("bias", "penalise_bias", "weight_bounds"),
         ),
     )
     if folder.has(runs.DROPPED):
@@ -90,7 +90,14 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         f"settings {settings['l2'] or 'chosen'}, certificate {certificate['l2']}",
     )
     yield from check_removal(
-        examples, kept, removed, certificate, standardize=settings["standardize"], pinned=pinned, weights=weights
+        examples,
+        kept,
+        removed,
+        certificate,
+        standardize=settings["standardize"],
+        bias=settings["bias"],
+        pinned=pinned,
+        weights=weights,
     )
 
 
@@ -145,6 +152,9 @@ def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Che
     kind, value = next(iter(budget.items()))
     if kind == "fraction":
         return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
+    if kind == "keep":
+        kept = value if value >= 1 else max(1, min(n - 1, round(value * n)))
+        return Check("budget", n - certificate["removed"] == kept, f"keep {value:g} of {n:,}")
     if kind == "count":
         return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
     relative = {"relative_epsilon": value, "same_model": 1e-6}

@@ -6,7 +6,7 @@ from leanset.report.curves import Curve, Panel, curves_figure
 from leanset.report.figures import frontier_figure, influence_figure
 from leanset.report.machine import load, machine
 from leanset.report.scatter import scatter_figure
-from leanset.report.summary import percent, summary_rows, verdict
+from leanset.report.summary import percent, summary_rows, summary_text, verdict
 
 __all__ = [
     "Bars",
@@ -23,5 +23,6 @@ __all__ = [
     "save_figure",
     "scatter_figure",
     "summary_rows",
+    "summary_text",
     "verdict",
 ]

@@ -1,6 +1,9 @@
+from collections.abc import Mapping, Sequence
+
 from leanset.certify import Certificate
 
 Row = tuple[str, str, str]
+_MOST_LISTED = 10  # labels or columns, after which the others are counted
 
 
 def verdict(certificate: Certificate) -> str:
@@ -66,6 +69,44 @@ def summary_rows(certificate: Certificate) -> list[Row]:
     penalty = f"{c.penalty} penalty" if c.penalised_bias else f"{c.penalty} penalty, none on the bias"
     rows.append(("train the head with", f"l2 = {c.train_l2:.4g} on the averaged loss ({penalty})", ""))
     return rows
+
+
+def summary_text(
+    certificate: Certificate, kept_by_label: Mapping[str, tuple[int, int]], columns: Sequence[str] | None
+) -> str:
+    """Return the verdict, the main results beside random's, and what was kept of each label, as plain text.
+
+    Parameters
+    ----------
+    certificate : of the run
+    kept_by_label : number of kept examples and of all examples of each label; empty where labels are numbers
+    columns : names of the features, or None if they have none
+
+    Examples
+    --------
+    >>> import numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 80)
+    >>> result = leanset.prune(rng.normal(size=(80, 3)) + y[:, None], y, count=20, frontier=False)
+    >>> print(summary_text(result.certificate, {"no": (31, 41), "yes": (29, 39)}, None).splitlines()[-2])
+    kept by label           no: 31 of 41, yes: 29 of 39
+    """
+    rows = summary_rows(certificate)
+    if kept_by_label:
+        parts = [f"{label}: {kept:,} of {of:,}" for label, (kept, of) in kept_by_label.items()]
+        rows.append(("kept by label", _listed(parts), ""))
+    if columns is not None:
+        rows.append((f"{len(columns):,} features", _listed(columns), ""))
+    rows.insert(0, ("", "this set", "random sets"))
+    # A long list must not push the column of random sets off the screen: only rows that have one are aligned.
+    widths = [max(len(row[place]) for row in rows if row[2]) for place in (0, 1)]
+    table = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in rows]
+    return "\n".join([verdict(certificate), "", *table, certificate.outcome])
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_LISTED
+    return ", ".join(names[:_MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def percent(share: float) -> str:

@@ -58,6 +58,32 @@ class Fraction(Budget):
 
 
 @dataclass(frozen=True)
+class Keep(Budget):
+    """Keep a share of the examples, or from 1 on a number of them.
+
+    Examples
+    --------
+    >>> Keep(0.25).size(100), Keep(30).size(100)
+    (75, 70)
+    """
+
+    name: ClassVar[str] = "keep"
+    is_size: ClassVar[bool] = True
+
+    def check(self, n: int) -> None:
+        """Raise unless at least one example is removed."""
+        if self.value >= n:
+            raise InputError(
+                f"`keep={self.value:g}` must be a share below 1, or a number in 1..{n - 1} for {n:,} examples."
+            )
+
+    def size(self, n: int) -> int:
+        """Return how many are left, at least 1, after keeping at least 1."""
+        kept = self.value if self.value >= 1 else round(self.value * n)
+        return n - int(min(max(kept, 1), n - 1))
+
+
+@dataclass(frozen=True)
 class Count(Budget):
     """Remove a fixed number of examples."""
 
@@ -159,7 +185,7 @@ class SameModel(Budget):
         return _SAME * head_norm
 
 
-_KINDS = (Fraction, Count, Epsilon, RelativeEpsilon, MaxLossGap, MaxAccuracyDrop, MinAgreement, SameModel)
+_KINDS = (Fraction, Keep, Count, Epsilon, RelativeEpsilon, MaxLossGap, MaxAccuracyDrop, MinAgreement, SameModel)
 BUDGETS: dict[str, type[Budget]] = {kind.name: kind for kind in _KINDS}
 
 

@@ -81,9 +81,7 @@ class Bench:
         """Prepare the rows of a split. The scaling is that of all training rows, whatever is removed later."""
         inputs = inputs_from(source, settings)
         plan = plan_for(settings, inputs.outline())
-        design, validation, _ = design_of(
-            inputs.examples, plan.loss, standardize=plan.standardize, penalise_bias=plan.penalise_bias
-        )
+        design, validation, _ = design_of(inputs.examples, plan.loss, **plan.kind_of_head)
         assert validation is not None  # every split has validation rows
         if plan.l2 is not None:
             return cls(source, settings, plan.l2, design, validation)

@@ -33,7 +33,7 @@ def compare(
     ----------
     features : (n, d) array of finite numbers; or a source of features such as "features.npz"; or the head statistics of a
         network (`leanset.torch.capture`). All but arrays contain their own labels and validation data.
-    labels : (n,) integers 0..C-1 or strings; a 0/1 matrix with loss="sigmoid"; numbers with loss="squared"
+    labels : (n,) whole numbers, booleans or strings; a 0/1 matrix with loss="sigmoid"; numbers with loss="squared"
     settings : a `leanset.CompareSettings(...)` instead of the options below
     {options}
 

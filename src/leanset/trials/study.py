@@ -34,7 +34,7 @@ METHODS = (LEANSET, WEIGHTED, PAPER, "el2n", "herding", "moderate")
 FRACTIONS = (0.4, 0.7, 0.9)
 SEEDS = 5
 HELD_OUT_SHARE = 0.2
-_HEAD = ("loss", "l2", "penalise_bias", "penalty", "standardize")  # what a plan fills in, from C too
+_HEAD = ("loss", "l2", "bias", "penalise_bias", "penalty", "standardize")  # what a plan fills in, from C too
 _LEAST_DRAWS = 2  # random removals for each certificate, which a comparison does not look at
 
 
@@ -131,7 +131,8 @@ class Study:
         l2 = "l2 chosen by held-out rows" if settings.l2 is None else f"l2 {settings.l2:.4g}"
         again = "draws the choice of every method anew"
         each = f"each holds out another {share} of each class and {again}" if self.splits.redrawn else f"each {again}"
-        penalty = f"{settings.penalty} penalty{'' if settings.penalise_bias else ', none on the bias'}"
+        bias = "no bias" if not settings.bias else "" if settings.penalise_bias else "none on the bias"
+        penalty = f"{settings.penalty} penalty{bias and f', {bias}'}"
         covered = "other validation rows and other seeds" if self.seeds > 1 else "other validation rows only"
         return (
             f"{trained:,} training rows, {judged:,} validation rows; {settings.loss} loss, {l2} "
