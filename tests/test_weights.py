@@ -133,7 +133,7 @@ def test_weighted_runs_are_saved_loaded_and_re_checked(toy, tmp_path, penalty, f
         checks = leanset.verify(tmp_path / "run", *toy[:2], validation=toy[2])
         return [check.name for check in checks if not check.holds]
 
-    assert set(failed()) <= {"random removals"}  # a fresh draw of so few rows may be far from the mean
+    assert failed() == []
     again = leanset.load(tmp_path / "run")
     np.testing.assert_array_equal(again.weights, result.weights)
     assert again.certificate == result.certificate
@@ -157,7 +157,7 @@ def test_the_same_model_from_the_fewest_examples(toy, tmp_path):
     enough = 2 * 6 + 1  # (C − 1)·D + 1 always suffice, with weights of any size
     assert enough - 1 <= len(result.kept) < 120
     checks = leanset.verify(tmp_path / "run", *toy[:2])
-    assert {check.name for check in checks if not check.holds} <= {"random removals"}
+    assert [check.name for check in checks if not check.holds] == []
 
 
 def test_an_interrupted_weighted_run_gives_the_same_weights(toy, tmp_path, monkeypatch):

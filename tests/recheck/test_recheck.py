@@ -79,7 +79,55 @@ def test_rows_that_were_moved_are_found(saved, toy):
 def test_a_narrowed_interval_is_found(saved, toy):
     gap = json.loads((saved / "certificate.json").read_text())["validation_loss_gap"]
     tamper(saved, "certificate.json", validation_loss_gap_low=gap, validation_loss_gap_high=gap)
-    assert "interval of the gap" in failures(saved, toy)
+    assert failures(saved, toy) == ["low end of the gap", "high end of the gap"]
+
+
+def test_a_moved_interval_is_found(saved, toy):
+    stated = json.loads((saved / "certificate.json").read_text())
+    moved = {f"validation_loss_gap_{end}": stated[f"validation_loss_gap_{end}"] - 0.01 for end in ("low", "high")}
+    tamper(saved, "certificate.json", **moved)
+    assert failures(saved, toy) == ["low end of the gap", "high end of the gap"]
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "named"),
+    [
+        ("random_refit_change_mean", 1.05, "random removals"),
+        ("random_refit_change_mean", np.inf, "random removals"),
+        ("random_refit_change_sd", 0.1, "spread of random removals"),
+        ("random_validation_loss_gap", 1.5, "loss after random removals, validation"),
+        ("random_training_loss_gap", 1.5, "loss after random removals, training"),
+        ("random_validation_same_answers", 0.9, "answers after random removals, validation"),
+        ("loss_above_random", 2.0, "loss above random"),
+        ("loss_above_random_high", 0.1, "loss above random, high"),
+    ],
+)
+def test_what_is_said_of_random_removals_is_measured_on_the_same_draws(saved, toy, key, change, named):
+    assert failures(saved, toy) == []
+    value = json.loads((saved / "certificate.json").read_text())[key]
+    tamper(saved, "certificate.json", **{key: change * value})
+    assert failures(saved, toy) == [named]
+
+
+@pytest.mark.parametrize("options", [{}, {"class_balance": "none"}, {"class_balance": 20}, {"pinned": [0, 1, 2]}])
+@pytest.mark.parametrize("weights", [False, True])
+def test_honest_runs_on_little_data_are_accepted(tmp_path, options, weights):
+    """Random removals of few rows differ a lot from draw to draw, so they must be the same draws."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        features, labels = rng.normal(size=(150, 4)), rng.integers(0, 2, 150)
+        run = tmp_path / str(seed)
+        leanset.prune(
+            *(features, labels),
+            fraction=0.7,
+            seed=seed,
+            out=run,
+            progress=False,
+            weights=weights,
+            frontier=False,
+            **options,
+        )
+        assert [check.name for check in leanset.verify(run, features, labels) if not check.holds] == []
 
 
 def test_a_class_balance_that_was_not_kept_is_found(saved, toy):

@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 from leanset._arrays import Matrix, Rows, Vector
 from leanset.data import Examples, fingerprint
 from leanset.recheck.plain import PLAIN_LOSSES, PlainProblem, plain_design
+from leanset.recheck.random_sets import RandomRule, mean_loss_gap, random_heads
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ def check_removal(
     *,
     standardize: bool,
     bias: bool,
-    pinned: Rows,
+    rule: RandomRule,
     weights: Vector | None = None,
     tolerance: float = 0.01,
 ) -> Iterator[Check]:
@@ -41,7 +42,7 @@ def check_removal(
     certificate : the saved certificate as a dict
     standardize, bias : whether the run scaled its features, and whether its head has a bias
     weights : of the kept rows in their order, if they have any
-    pinned : rows that had to stay
+    rule : how the run draws its random removals
     tolerance : relative difference allowed between claimed and re-measured changes
     """
     claimed = certificate["data_fingerprint"]
@@ -60,14 +61,13 @@ def check_removal(
     fine = bool((left > 0).all()) and lost is None
     yield Check("classes", fine, lost or f"smallest class or group keeps {int(left.min()):,} examples")
     if len(removed) and same and fine:
-        yield from _check_changes(examples, kept, removed, pinned, certificate, standardize, bias, weights, tolerance)
+        yield from _check_changes(examples, kept, rule, certificate, standardize, bias, weights, tolerance)
 
 
 def _check_changes(
     examples: Examples,
     kept: Rows,
-    removed: Rows,
-    pinned: Rows,
+    rule: RandomRule,
     certificate: dict[str, Any],
     standardize: bool,
     bias: bool,
@@ -99,7 +99,6 @@ def _check_changes(
         gone[kept] -= 1.0 if weights is None else weights
         linear = _influence(problem, gone, full, centred=not plain)
         yield _close("influence", certificate["influence_change"], linear, tolerance, slack=resolution)
-    yield _random_scale(problem, examples, removed, pinned, full, certificate)
     judge = problem
     if examples.validation is not None:
         judge = replace(problem, x=as_seen(examples.validation.features), y=examples.validation.labels)
@@ -112,11 +111,14 @@ def _check_changes(
         1e-5 * _scale(problem, full),
     )
     yield from _check_answers(problem, full, lean, certificate, "training")
-    yield _beside_random(certificate, tolerance)
     if examples.validation is None or certificate["validation_loss_gap"] is None:
         absent = examples.validation is None and certificate["validation_loss_gap"] is None
         detail = "no validation data, none claimed" if absent else "claimed without validation data, or missing"
         yield Check("loss gap", absent, detail)
+        if not absent:
+            return
+    yield from _check_random(problem, judge, full, lean, rule, certificate, tolerance)
+    if examples.validation is None:
         return
     yield from _check_gap(judge, full, lean, certificate, tolerance, resolution)
     yield from _check_answers(judge, full, lean, certificate, "validation")
@@ -137,26 +139,65 @@ def _influence(problem: PlainProblem, gone: Vector, full: Matrix, *, centred: bo
     return float(np.linalg.norm(problem.solved(full, total / divisor)))
 
 
-def _random_scale(
+def _check_random(
     problem: PlainProblem,
-    examples: Examples,
-    removed: Rows,
-    pinned: Rows,
+    judge: PlainProblem,
     full: Matrix,
+    lean: Matrix,
+    rule: RandomRule,
     certificate: dict[str, Any],
-) -> Check:
-    rng, gone = np.random.default_rng(certificate["seed"]), np.zeros(len(examples), dtype=bool)
-    groups, free = examples.targets.groups, np.setdiff1d(np.arange(len(examples)), pinned)
-    for c, count in enumerate(np.bincount(groups[removed])):
-        gone[rng.permutation(free[groups[free] == c])[:count]] = True
-    worth = len(gone) if certificate["weighted"] else int((~gone).sum())  # with weights, random sets stand for all rows
-    lean_l2, _ = _kept_l2(certificate["penalty"], problem.l2, len(gone), worth)
-    lean = problem.part(~gone, lean_l2).fit()
-    fresh, mean = float(np.linalg.norm(lean - full)), certificate["random_refit_change_mean"]
-    # This compares one new draw with a mean of several, so it detects a wrong scale, not a wrong digit.
-    return Check(
-        "random removals", abs(fresh - mean) <= 0.5 * mean, f"claimed {mean:.4g} on average, one new draw {fresh:.4g}"
+    tolerance: float,
+) -> Iterator[Check]:
+    """Check all that is said of random removals, on the very draws of the run."""
+    n = len(problem.x)
+    worth = n if certificate["weighted"] else n - rule.count  # with weights, random sets stand for all rows
+    l2, _ = _kept_l2(certificate["penalty"], problem.l2, n, worth)
+    heads = random_heads(problem, rule, l2, full)
+    changes = np.array([float(np.linalg.norm(head - full)) for head in heads])
+    slack = 1e-5 * float(np.linalg.norm(full))
+    yield _close("random removals", certificate["random_refit_change_mean"], changes.mean(), tolerance, slack)
+    spread = float(changes.std(ddof=1))
+    yield _close(
+        "spread of random removals",
+        certificate["random_refit_change_sd"],
+        spread,
+        tolerance,
+        slack + tolerance * changes.mean(),
     )
+    places = {"training": problem} | ({} if judge is problem else {"validation": judge})
+    for where, rows in places.items():
+        gap, losses, rises = mean_loss_gap(rows, full, heads)
+        scale = 1e-5 * _scale(rows, full)
+        claimed = certificate[f"random_{where}_loss_gap"]
+        yield _close(f"loss after random removals, {where}", claimed, gap, tolerance, scale)
+        same = [_same_answers(rows, full, head) for head in heads]
+        claimed = certificate[f"random_{where}_same_answers"]
+        if claimed is None or same[0] is None:
+            yield Check(f"answers after random removals, {where}", claimed is same[0], "none, and none claimed")
+        else:
+            yield _close(
+                f"answers after random removals, {where}",
+                claimed,
+                float(np.mean(same)),  # type: ignore[arg-type]
+                0.0,
+                max(1e-3, 1.5 / len(rows.x)),
+            )
+    above = judge.losses(lean) - losses
+    half = float(np.hypot(_half_width(above), _half_width(rises)))
+    for name, value in (("", 0.0), ("_low", -half), ("_high", half)):
+        claimed = certificate[f"loss_above_random{name}"]
+        yield _close(f"loss above random{name.replace('_', ', ')}", claimed, above.mean() + value, tolerance, 2 * scale)
+
+
+def _same_answers(judge: PlainProblem, full: Matrix, head: Matrix) -> float | None:
+    before, after = (judge.loss.answers(judge.x @ theta.T) for theta in (full, head))
+    return None if before is None or after is None else float(np.mean(before == after))
+
+
+def _half_width(values: Vector) -> float:
+    """Return half the width of the 95 % interval of a mean, 0 for a single value."""
+    n = len(values)
+    return float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
 
 def _check_gap(
@@ -172,9 +213,10 @@ def _check_gap(
     scale = _scale(judge, full)
     yield _close("loss gap", claimed, gap, tolerance, slack=1e-5 * scale)
     if len(differences) > 1:
-        half = float(stdtrit(len(differences) - 1, 0.975) * differences.std(ddof=1) / np.sqrt(len(differences)))
-        width = certificate["validation_loss_gap_high"] - certificate["validation_loss_gap_low"]
-        yield _close("interval of the gap", width / 2, half, tolerance, slack=1e-5 * scale)
+        half = _half_width(differences)
+        for name, end in (("low", gap - half), ("high", gap + half)):
+            claimed = certificate[f"validation_loss_gap_{name}"]
+            yield _close(f"{name} end of the gap", claimed, end, tolerance, slack=1e-5 * scale)
     bound = certificate["first_order_bound"] + certificate["second_order_bound"]
     slack = 1e-9 * scale + judge.slope(full) * resolution
     yield Check("gap within bound", gap <= bound * (1 + tolerance) + slack, f"gap {gap:+.6f} ≤ bound {bound:.6f}")
@@ -196,19 +238,6 @@ def _check_answers(
         for name, answers in (("validation_accuracy", before), ("validation_accuracy_change", after)):
             right = float(np.mean(answers == truth)) - (0.0 if answers is before else float(np.mean(before == truth)))
             yield _close(name.replace("_", " "), certificate[name], right, 0.0, slack)
-
-
-def _beside_random(certificate: dict[str, Any], tolerance: float) -> Check:
-    """Check that the distance to random removals is the difference of the two gaps, and lies in its interval."""
-    where = "training" if certificate["validation_loss"] is None else "validation"
-    expected = certificate[f"{where}_loss_gap"] - certificate[f"random_{where}_loss_gap"]
-    inside = (
-        certificate["loss_above_random_low"]
-        <= certificate["loss_above_random"]
-        <= certificate["loss_above_random_high"]
-    )
-    found = _close("loss beside random", certificate["loss_above_random"], expected, tolerance, slack=1e-9)
-    return Check(found.name, found.holds and inside, found.detail)
 
 
 def _gap(judge: PlainProblem, full: Matrix, lean: Matrix) -> float:

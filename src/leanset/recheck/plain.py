@@ -191,8 +191,8 @@ class PlainProblem:
         """Return the norm of the gradient of the mean loss."""
         return float(np.linalg.norm(self.gradient_sum(theta) / self.total))
 
-    def fit(self) -> Matrix:
-        """Fit from zero with L-BFGS."""
+    def fit(self, near: Matrix | None = None) -> Matrix:
+        """Fit with L-BFGS, from zero or from a head nearby."""
 
         def objective(flat: Matrix) -> tuple[float, Matrix]:
             theta = unit * flat.reshape(self.outputs, -1)
@@ -203,6 +203,8 @@ class PlainProblem:
         # The tolerances below are absolute, so the head is measured in the units of the targets and of the features.
         square, start = self.loss.unit(self.y) ** 2, np.zeros(self.outputs * self.x.shape[1])
         unit = np.sqrt(square) / self._sizes
+        if near is not None:
+            start = (near / unit).ravel()
         options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50}
         answer = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
         return np.asarray(unit * answer.x.reshape(self.outputs, -1))

@@ -12,6 +12,7 @@ from leanset._errors import RunFolderError
 from leanset.data import Examples
 from leanset.recheck.checks import Check, check_removal
 from leanset.recheck.plain import PLAIN_LOSSES
+from leanset.recheck.random_sets import RandomRule
 
 _TEXTS = (
     *("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "loss", "penalty", "outcome"),
@@ -55,7 +56,7 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         runs.SETTINGS,
         (
             *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty"),
-            *("bias", "penalise_bias", "weight_bounds"),
+            *("bias", "penalise_bias", "weight_bounds", "random_draws"),
         ),
     )
     if folder.has(runs.DROPPED):
@@ -82,7 +83,10 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
     kept, removed = examples.places_of(kept), examples.places_of(removed)
     lost = np.intersect1d(removed, pinned)
     yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
-    yield _within_budget(settings, certificate)
+    budget = _within_budget(settings, certificate)
+    yield budget
+    if not budget.holds:
+        return
     yield _balanced(settings["class_balance"], examples, removed, pinned)
     yield Check(
         "l2",
@@ -96,7 +100,15 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         certificate,
         standardize=settings["standardize"],
         bias=settings["bias"],
-        pinned=pinned,
+        rule=RandomRule.of_run(
+            examples,
+            removed,
+            pinned,
+            settings["class_balance"],
+            next(iter(settings["budget"]), ""),
+            certificate["seed"],
+            settings["random_draws"],
+        ),
         weights=weights,
     )
 

@@ -1,0 +1,71 @@
+"""The random removals of a certificate, drawn again from its seed and measured again."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import Mask, Matrix, Rows, Vector
+from leanset._rng import stream
+from leanset.data import Examples
+from leanset.recheck.plain import PlainProblem
+
+_FLOOR_OF_BUDGETS = ("min_agreement", "max_accuracy_drop", "max_loss_gap")
+_FLOOR = 10  # examples of each class that stay under these budgets
+
+
+@dataclass(frozen=True)
+class RandomRule:
+    """How a run draws its random removals: a shuffled list of the rows that may go, up to a limit for each group.
+
+    Attributes
+    ----------
+    seed, draws : seed of the run and number of random removals
+    count : rows to remove
+    free : rows that may go
+    groups : (n,) group of each row
+    limits : most rows that each group may lose
+    """
+
+    seed: int
+    draws: int
+    count: int
+    free: Rows
+    groups: Rows
+    limits: Rows
+
+    @classmethod
+    def of_run(
+        cls, examples: Examples, removed: Rows, pinned: Rows, balance: str | int, budget: str, seed: int, draws: int
+    ) -> "RandomRule":
+        """Read the rule from the settings of a run; with proportional classes random sets lose what the answer loses."""
+        groups, sizes = examples.targets.groups, examples.targets.group_sizes
+        free = np.setdiff1d(np.arange(len(examples)), np.concatenate([pinned, examples.targets.protected]))
+        if balance == "proportional":
+            limits = np.bincount(groups[removed], minlength=len(sizes))
+        else:
+            least = balance if isinstance(balance, int) else _FLOOR if budget in _FLOOR_OF_BUDGETS else 1
+            limits = np.clip(sizes - least, 0, np.bincount(groups[free], minlength=len(sizes)))
+        return cls(seed, draws, len(removed), free, groups, limits)
+
+    def gone(self, draw: int) -> Mask:
+        """Return which rows go in one of the draws."""
+        room, gone = self.limits.copy(), np.zeros(len(self.groups), dtype=bool)
+        left = self.count
+        for row in stream(self.seed, "random removal", self.count, draw).permutation(self.free):
+            if left and room[self.groups[row]]:
+                room[self.groups[row]] -= 1
+                gone[row] = True
+                left -= 1
+        return gone
+
+
+def random_heads(problem: PlainProblem, rule: RandomRule, l2: float, start: Matrix) -> list[Matrix]:
+    """Fit the head of each draw; every kept row counts the same, so weights only matter through the l2."""
+    return [problem.part(~rule.gone(draw), l2).fit(start) for draw in range(rule.draws)]
+
+
+def mean_loss_gap(judge: PlainProblem, full: Matrix, heads: list[Matrix]) -> tuple[float, Vector, Vector]:
+    """Return the mean rise of the loss over draws, the mean loss of each row, and the rise of each draw."""
+    before, after = judge.losses(full), [judge.losses(head) for head in heads]
+    rises = np.array([float((losses - before).mean()) for losses in after])
+    return float(rises.mean()), np.mean(after, axis=0), rises
