@@ -15,7 +15,7 @@ from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
-from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, as_dicts, check_free, write_rows
+from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, about_leanset, as_dicts, check_free, write_rows
 from leanset.report import Panel, StudyPart, curves_figure, load, machine, save_figure, write_study_page
 from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset
@@ -32,7 +32,7 @@ class Answer:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a page about the comparison: one HTML file that opens from disk and needs no network."""
-        part = StudyPart("\n".join(_page(self)), _panels(self.rows))
+        part = StudyPart("\n".join(_page(self)), _panels(self.rows), verdicts=about_leanset(self.verdicts))
         write_study_page(path, "Comparison of methods by training", [part])
 
     def to_dict(self) -> dict[str, object]:

@@ -15,6 +15,7 @@ from leanset.judge import (
     STRATIFIED,
     STRATIFIED_SHOWN,
     Measure,
+    about_leanset,
     markdown_table,
     plus_minus,
     write_rows,
@@ -88,7 +89,7 @@ def write_pages(out: Path, result: CompareResult, cells: Sequence[dict[str, Any]
 
 def write_report(path: str | os.PathLike[str], result: CompareResult) -> None:
     """Write the comparison as one HTML page."""
-    part = StudyPart("\n".join(_page(result)), _panels(result.rows))
+    part = StudyPart("\n".join(_page(result)), _panels(result.rows), verdicts=about_leanset(result.verdicts))
     write_study_page(path, "Comparison of methods on features", [part])
 
 

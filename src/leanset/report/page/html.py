@@ -34,6 +34,7 @@ def rendered(template: str, scripts: tuple[str, ...], context: dict[str, Any]) -
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["with_code"] = _with_code
     own = {
         "style": _file("page.css"),
         "library": charting_library(),
@@ -75,6 +76,16 @@ def charting_library() -> str:
         raise missing_extra("A report page", "report") from None
     bundle: str = vl_convert.javascript_bundle()
     return bundle.replace("</script", "<\\/script")
+
+
+def _with_code(text: str) -> str:
+    """Escape a text, and set what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if k % 2 else escape(part) for k, part in enumerate(parts)
+    )
 
 
 def _file(name: str) -> str:

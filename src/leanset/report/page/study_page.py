@@ -3,7 +3,7 @@
 import base64
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,13 @@ class StudyPart:
     text : what was found, as Markdown; its first heading is the title
     panels : charts with a line for each method
     pictures : PNG files
+    verdicts : sentences that a reader must not miss, shown first
     """
 
     text: str
     panels: Sequence[Panel] = ()
-    pictures: Sequence[Path] = field(default_factory=tuple)
+    pictures: Sequence[Path] = ()
+    verdicts: Sequence[str] = ()
 
 
 def write_study_page(
@@ -70,51 +72,64 @@ def _part(study: StudyPart, nth: int) -> dict[str, Any]:
     found = blocks(study.text)
     title = found[0].text if found and found[0].kind == "heading" else f"Part {nth + 1}"
     rest = [block for block in found if block is not found[0] or block.kind != "heading"]
-    names = list(dict.fromkeys(curve.name for panel in study.panels for curve in _by_style(panel)))
+    looks = _looks(study.panels)
     return {
         "id": f"part-{nth}",
         "title": title,
         "blocks": [_shown(block) for block in rest],
-        "methods": names,
-        "checked": names[:MOST_LINES],
-        "charts": [_chart(panel, names, f"chart-{nth}-{k}") for k, panel in enumerate(study.panels)],
+        "verdicts": list(study.verdicts),
+        "looks": looks,
+        "checked": [look["name"] for look in looks[:MOST_LINES]],
+        "charts": [_chart(panel, looks, f"chart-{nth}-{k}") for k, panel in enumerate(study.panels)],
         "pictures": [],
     }
+
+
+def _looks(panels: Sequence[Panel]) -> list[dict[str, Any]]:
+    """Return the look of each method, the same in every chart: ours first, then the baseline, then the others."""
+    styles = {curve.name: curve.style for panel in panels for curve in panel.curves}
+    order = {"ours": 0, "baseline": 1, "other": 2}
+    names = sorted(styles, key=lambda name: order[styles[name]])
+    others = [name for name in names if styles[name] == "other"]
+    return [_look(name, styles[name], others.index(name) if name in others else 0) for name in names]
+
+
+def _look(name: str, style: str, nth: int) -> dict[str, Any]:
+    if style == "ours":
+        return {"name": name, "colour": "var(--ours)", "dash": _DASHES[0]}
+    if style == "baseline":
+        return {"name": name, "colour": "var(--mark)", "dash": _DASHES[1]}
+    return {"name": name, "colour": f"var(--line-{nth % _COLOURS})", "dash": _DASHES[nth // _COLOURS % len(_DASHES)]}
 
 
 def _shown(block: Block) -> dict[str, Any]:
     return {"kind": block.kind, "text": block.text, "header": block.header, "rows": block.lines}
 
 
-def _by_style(panel: Panel) -> list[Curve]:
-    order = {"ours": 0, "baseline": 1, "other": 2}
-    return sorted(panel.curves, key=lambda curve: order[curve.style])
-
-
-def _chart(panel: Panel, names: Sequence[str], at: str) -> dict[str, Any]:
+def _chart(panel: Panel, looks: Sequence[dict[str, Any]], at: str) -> dict[str, Any]:
     lines = [point for curve in panel.curves for point in _points(curve)]
-    looks = {curve.name: curve.style for curve in panel.curves}
-    others = [name for name in names if looks.get(name) == "other"]
-    colours = [_colour(looks.get(name, "other"), others.index(name) if name in others else 0) for name in names]
-    dashes = [_dash(looks.get(name, "other"), others.index(name) if name in others else 0) for name in names]
-    x = {"field": "x", "type": "quantitative", "title": panel.xlabel, "scale": {"zero": False, "nice": True}}
+    names = [look["name"] for look in looks]
+    first = [line for line in lines if line["method"] in names[:MOST_LINES]]
+    axis = {"values": sorted({line["x"] for line in lines})}
+    scale_x = {"zero": False, "nice": False, "padding": 12}
+    x = {"field": "x", "type": "quantitative", "title": panel.xlabel, "scale": scale_x, "axis": axis}
     scale: Spec = {"zero": False, "clamp": True}
     if panel.y_limits is not None:
         scale |= {"domain": list(panel.y_limits)}
     y = {"field": "y", "type": "quantitative", "title": panel.ylabel, "scale": scale}
-    legend = {"title": None, "orient": "top", "columns": 2, "labelLimit": 130, "symbolType": "stroke"}
-    who = {"field": "method", "type": "nominal", "legend": legend}
-    colour, dash = ({**who, "scale": {"domain": list(names), "range": looked}} for looked in (colours, dashes))
+    who = {"field": "method", "type": "nominal", "legend": None}  # the boxes to tick are the legend
+    colour, dash = (
+        {**who, "scale": {"domain": names, "range": [look[key] for look in looks]}} for key in ("colour", "dash")
+    )
     tip = [{"field": "method", "type": "nominal", "title": " "}]
     for key, name in (("x", panel.xlabel), ("y", panel.ylabel)):
         tip.append({"field": key, "type": "quantitative", "title": name, "format": ".4~g"})
     encoding = {"x": x, "y": y, "color": colour, "tooltip": tip}
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "isValid(datum.low)"}],
-            "mark": {"type": "rule", "opacity": 0.45, "clip": True},
-            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour},
-        },
+    layers: list[Spec] = []
+    if any(np.isfinite(line["low"]) for line in lines):
+        ends = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour}
+        layers.append({"mark": {"type": "rule", "opacity": 0.45, "clip": True}, "encoding": ends})
+    layers += [
         {"mark": {"type": "line", "strokeWidth": 2, "clip": True}, "encoding": {**encoding, "strokeDash": dash}},
         {"mark": {"type": "point", "filled": True, "size": 40, "clip": True}, "encoding": encoding},
     ]
@@ -122,7 +137,7 @@ def _chart(panel: Panel, names: Sequence[str], at: str) -> dict[str, Any]:
         mark = {"type": "rule", "color": "var(--mark)", "strokeDash": [4, 4]}
         layers.append({"data": {"values": [{"y": panel.reference}]}, "mark": mark, "encoding": {"y": y}})
     words = f"{panel.title}: {panel.ylabel} against {panel.xlabel}, a line for each method."
-    spec = chart(layers, words, height=320, data={"name": "lines", "values": []})
+    spec = chart(layers, words, height=320, data={"name": "lines", "values": first})
     return {"id": at, "title": panel.title, "reference": panel.reference_name, "spec": spec, "lines": lines}
 
 
@@ -132,11 +147,3 @@ def _points(curve: Curve) -> list[Spec]:
     high = vector(curve.high) if curve.high is not None else np.full(len(x), np.nan)
     rows = zip(x.tolist(), mean.tolist(), low.tolist(), high.tolist(), strict=True)
     return [{"method": curve.name, "x": a, "y": b, "low": c, "high": d} for a, b, c, d in rows if np.isfinite(b)]
-
-
-def _colour(style: str, nth: int) -> str:
-    return {"ours": "var(--ours)", "baseline": "var(--mark)"}.get(style, f"var(--line-{nth % _COLOURS})")
-
-
-def _dash(style: str, nth: int) -> list[int]:
-    return {"ours": _DASHES[0], "baseline": _DASHES[1]}.get(style, _DASHES[nth // _COLOURS % len(_DASHES)])

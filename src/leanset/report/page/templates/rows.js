@@ -2,7 +2,11 @@
 const ITEMS = DATA.items || { row: [] };
 const THUMBS = parsed("thumbs");
 const MISSING = "–";
-const shortNumber = (value) => (value === null ? MISSING : Number(value.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 }));
+function shortNumber(value) {
+  if (value === null) return MISSING;
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) return value.toExponential(2);
+  return value.toLocaleString("en", { maximumSignificantDigits: 4 });
+}
 const labelOf = (item) => ITEMS.labels[ITEMS.label[item]];
 const stateOf = (item) => made("span", { class: `state ${ITEMS.kept[item] ? "kept" : "removed"}` }, ITEMS.kept[item] ? "kept" : "removed");
 
@@ -31,17 +35,16 @@ function cardOf(items, caption) {
 }
 
 function tableOf(groups, captions, name) {
-  const head = ["row", "label", "state", "weight", "influence"];
+  const head = ["row", "label", "state", ...(captions ? ["why"] : []), "weight", "influence"];
   if (ITEMS.name) head.push("name");
   head.push(...(ITEMS.columns || []));
-  if (captions) head.push("why");
   const body = made("tbody");
   groups.forEach((items, k) => items.forEach((item, nth) => {
-    const cells = [ITEMS.row[item], labelOf(item), stateOf(item), ITEMS.kept[item] ? shortNumber(ITEMS.weight[item]) : MISSING, shortNumber(ITEMS.influence[item])];
+    const why = captions ? [nth === 0 ? captions[k] : "its neighbour"] : [];
+    const cells = [ITEMS.row[item], labelOf(item), stateOf(item), ...why, ITEMS.kept[item] ? shortNumber(ITEMS.weight[item]) : MISSING, shortNumber(ITEMS.influence[item])];
     if (ITEMS.name) cells.push(ITEMS.name[item]);
     if (ITEMS.cells) cells.push(...ITEMS.cells[item].map(shortNumber));
-    if (captions) cells.push(nth === 0 ? captions[k] : "the row before is near this one");
-    body.append(made("tr", {}, ...cells.map((cell) => made("td", {}, cell))));
+    body.append(made("tr", nth > 0 ? { class: "second" } : {}, ...cells.map((cell) => made("td", {}, cell))));
   }));
   const table = made("table", {}, made("thead", {}, made("tr", {}, ...head.map((word) => made("th", { scope: "col" }, word)))), body);
   return made("div", { class: "scroll", role: "region", "aria-label": name, tabindex: "0" }, table);
