@@ -134,6 +134,8 @@ def _with_pictures(made: Material, images: Images, rows: Rows, labels: AnyArray)
         )
     whole = len(places) == len(images)
     shown = images if whole else images.take(places)
+    if made.names is None and shown.files:
+        made = replace(made, names=shown.files)
     if len(images.classes) == 1:
         return replace(made, pictures=shown.pixels)
     named = np.array(images.classes)[shown.labels]
