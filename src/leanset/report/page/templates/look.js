@@ -23,6 +23,9 @@ lookButton.addEventListener("click", () => {
   try { localStorage.setItem("leanset-look", look); } catch { /* it lasts as long as the page */ }
 });
 
+// Paper cannot be opened up, so everything is before it is printed.
+window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((part) => { part.open = true; }));
+
 function parsed(id) {
   const element = document.getElementById(id);
   return element ? JSON.parse(element.textContent) : {};
