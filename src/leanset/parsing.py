@@ -71,8 +71,8 @@ def words_in(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
-def bytes_in(text: str) -> int:
-    """Read a size such as 512MiB, 2GB or 1000000.
+def bytes_in(text: str, option: str = "memory") -> int:
+    """Read a size such as 512MiB, 2GB or 1000000; an error names `option`.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def bytes_in(text: str) -> int:
     """
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", text, re.IGNORECASE)
     if not match:
-        raise InputError(f"`memory={text!r}` must be a size such as 512MiB, 2GB or 1000000.")
+        raise InputError(f"`{option}={text!r}` must be a size such as 512MiB, 2GB or 1000000.")
     unit = match[2].upper().rstrip("B")
     base = 1024 if unit.endswith("I") else 1000
     return int(float(match[1]) * base ** "KMGT".find(unit[:1] or "?") * base if unit else float(match[1]))

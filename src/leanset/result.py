@@ -1,5 +1,6 @@
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ from leanset import runs
 from leanset._arrays import AnyArray, Mask, Rows, Vector
 from leanset._errors import InputError, missing_extra
 from leanset.certify import Certificate
-from leanset.report import summary_text, verdict
+from leanset.report import MOST_BYTES, RunFacts, Size, summary_text, verdict, write_run_page
+from leanset.reporting import Features, Pictures, command_for, material_for
 from leanset.select import Frontier
 
 
@@ -97,6 +99,66 @@ class PruneResult:
         folder = runs.RunFolder(path)
         folder.open(self.settings, overwrite=overwrite)
         self.write_to(folder)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        features: Features | None = None,
+        images: Pictures | None = None,
+        *,
+        columns: Sequence[str] | None = None,
+        names: Sequence[str] | None = None,
+        texts: Sequence[str] | None = None,
+        max_bytes: int = MOST_BYTES,
+    ) -> None:
+        """Write a page about the run: one HTML file that opens from disk and needs no network.
+
+        The page shows what it is given: the run alone; with its features also a map, neighbours and near-duplicates;
+        with images or texts also what the rows are.
+
+        Parameters
+        ----------
+        path : file to write, such as "report.html"
+        features : the data of the run: an array or frame, a source such as "features.npz", or a network's statistics
+        images : uint8 array, `leanset.data.Images`, or a source such as "cifar10:DIR", in the order of the rows
+        columns : names of the features
+        names, texts : a name and a text for each row
+        max_bytes : largest size of the file; pictures that do not fit are left out, and the page says so
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, numpy as np, leanset
+        >>> rng = np.random.default_rng(0)
+        >>> labels = rng.integers(0, 2, 60)
+        >>> features = rng.normal(size=(60, 3)) + labels[:, None]
+        >>> result = leanset.prune(features, labels, count=20)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(pathlib.Path(folder, "report.html"), features)
+        ...     [path.name for path in pathlib.Path(folder).iterdir()]
+        ['report.html']
+        """
+        material = material_for(
+            self.rows, self.labels, self.settings, features, images, columns=columns, names=names, texts=texts
+        )
+        write_run_page(path, self.facts(), material, most_bytes=max_bytes)
+
+    def facts(self) -> RunFacts:
+        """Return the run as plain values, for its page."""
+        return RunFacts(
+            certificate=self.certificate,
+            frontier=[Size(**asdict(point)) for point in self.frontier],
+            settings=self.settings,
+            rows=self.rows,
+            labels=self.labels,
+            kept=np.isin(self.rows, self.kept),
+            weight=self.weight,
+            influence_norm=self.influence_norm,
+            label_probability=self.label_probability,
+            suspect=self.suspect,
+            score=self.score,
+            dropped=len(self.dropped),
+            command=command_for(self.settings),
+        )
 
     def subset(self, dataset: Any) -> Any:
         """Return the kept items of a torch data set as a `torch.utils.data.Subset`.

@@ -27,6 +27,7 @@ SELECTION = "selection.parquet"
 CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
 FRONTIER = "frontier.csv"
+REPORT = "report.html"
 NETWORK = "network"  # sub-folder of the trained network; stays when the run is replaced
 STAGES = "stages"
 _IN_PROGRESS = f"{STAGES}/{SETTINGS}"
@@ -207,9 +208,10 @@ class RunFolder(Folder):
             raise RunFolderError(f"{self.path}: contains no finished run (no {CERTIFICATE}).")
 
     def start_final(self) -> None:
-        """Delete the certificate, which marks a complete run, before files are replaced."""
-        with explained(self.path / CERTIFICATE, "remove"), contextlib.suppress(FileNotFoundError):
-            (self.path / CERTIFICATE).unlink()
+        """Delete the certificate, which marks a complete run, and the report on it, before files are replaced."""
+        for name in (CERTIFICATE, REPORT):
+            with explained(self.path / name, "remove"):
+                (self.path / name).unlink(missing_ok=True)
 
     def close(self) -> None:
         """Delete the stages of a finished run."""

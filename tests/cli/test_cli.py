@@ -47,6 +47,28 @@ def test_show_prints_a_saved_run_and_draws_it(toy_npz, tmp_path):
     call("show", tmp_path / "absent", check=3)
 
 
+def test_report_writes_a_page_into_the_run_folder_or_where_it_is_told(toy_npz, tmp_path):
+    pytest.importorskip("vl_convert")
+    run, page = tmp_path / "run", tmp_path / "page.html"
+    done = call("prune", toy_npz, "--count", 50, "--no-frontier", "--out", run, "--report", page, check=0)
+    assert f"Report: {page}" in done.stdout
+    assert 'id="map"' in page.read_text()
+    assert f"Report: {run / 'report.html'}" in call("report", run, check=0).stdout
+    assert 'id="map"' not in (run / "report.html").read_text()
+    done = call("report", run, "--data", toy_npz, "--out", page, "--quiet", check=0)
+    assert done.stdout == done.stderr == ""
+    assert "--max-size 1000 is too small" in call("report", run, "--max-size", 1000, check=2).stderr
+    assert "--max-size little must be a size" in call("report", run, "--max-size", "little", check=2).stderr
+    assert "contains no finished run" in call("report", tmp_path / "absent", check=3).stderr
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_the_work(toy_npz, tmp_path):
+    pytest.importorskip("vl_convert")
+    done = call("prune", toy_npz, "--count", 50, "--out", tmp_path / "run", "--report", tmp_path, check=2)
+    assert "is a folder; give the name of the file to write" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
 def test_json_is_the_certificate_and_nothing_else(toy_npz, toy):
     done = call("prune", toy_npz, "--count", 50, "--json", "--no-frontier", check=0)
     expected = leanset.prune(*toy[:2], validation=toy[2], count=50, frontier=False).certificate

@@ -48,6 +48,16 @@ def test_from_features_to_tables_and_words(toy, toy_npz, tmp_path):
     }
 
 
+def test_the_report_of_a_comparison_says_first_how_leanset_does(toy_npz, tmp_path):
+    pytest.importorskip("vl_convert")
+    page = tmp_path / "page.html"
+    quick = ("--methods", "leanset,el2n", "--fractions", 0.5, "--seeds", 2, "--out", tmp_path / "study")
+    assert f"Report: {page}" in call("compare", toy_npz, *quick, "--report", page, check=0).stdout
+    first = page.read_text().split('class="verdict"')[1].split("</div>")[0]
+    assert "leanset" in first
+    assert "el2n" not in first
+
+
 def test_the_same_command_again_computes_nothing_and_shows_the_table(toy_npz, tmp_path, monkeypatch):
     asked = (*ASKED, "--out", tmp_path / "out")
     answer = json.loads(call("compare", toy_npz, *asked, "--json", check=0).stdout)

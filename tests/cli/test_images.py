@@ -64,6 +64,17 @@ def test_from_images_to_a_verified_run_and_a_network_trained_on_what_was_kept(im
     assert f"{100 * answer['held_out_accuracy']:.2f} %" in shown.stdout
 
 
+def test_the_report_of_a_run_on_images_shows_them_with_their_file_names(image_folder, image_run, tmp_path):
+    pytest.importorskip("vl_convert")
+    page = tmp_path / "report.html"
+    call("report", image_run, "--data", f"folder:{image_folder}", "--out", page, "--quiet", check=0)
+    text = page.read_text()
+    assert "data:image/webp" in text
+    assert "0001.png" in text
+    assert str(image_folder) not in text
+    assert 'id="map"' in text  # the features are those that the run left in its folder
+
+
 def test_the_same_command_takes_up_its_run_and_another_coverage_is_another_run(image_folder, image_run):
     again = ("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--no-frontier", "--out", image_run)
     made = (image_run / "certificate.json").read_bytes()

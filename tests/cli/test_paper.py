@@ -62,7 +62,10 @@ def test_numbers_that_make_no_sense_are_refused(tiny_npz, tiny_scale, tmp_path):
 @pytest.mark.parametrize("prefix", ["", "npz:"])
 def test_a_run_writes_its_folder_and_no_path_of_this_machine(tiny_npz, tiny_scale, tmp_path, prefix):
     out = tmp_path / "out"
-    done = call("paper", "pruning", "--data", f"{prefix}{tiny_npz}", *QUICK, "--out", out, check=0)
+    page = tmp_path / "page.html"
+    done = call("paper", "pruning", "--data", f"{prefix}{tiny_npz}", *QUICK, "--out", out, "--report", page, check=0)
+    assert "Pruning curves (figure 1 of the paper)" in page.read_text()
+    assert str(tmp_path) not in page.read_text()
     assert f"pruning: {out / 'pruning'}" in done.stdout
     assert {path.name for path in out.iterdir()} == {"pruning", "tables"}
     assert (out / "tables" / "npz" / "lenet").is_dir()

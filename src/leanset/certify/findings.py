@@ -55,9 +55,9 @@ def about_suspects(suspect: Mask | None) -> list[Finding]:
     return [
         Finding(
             "LS111",
-            f"{count:,} labels ({100 * count / len(suspect):.1f} %) are probably wrong or very hard: heads fitted without "
-            "these examples confidently predict another class. They are marked in the selection table; `suspects='drop'` "
-            "leaves them out.",
+            f"{count:,} label{' is' if count == 1 else 's are'} probably wrong or very hard "
+            f"({100 * count / len(suspect):.1f} % of all): heads fitted without these examples confidently predict another "
+            "class. The selection table marks them; `suspects='drop'` leaves them out.",
         )
     ]
 

@@ -18,6 +18,7 @@ from leanset.cli.demo import run_demo
 from leanset.cli.guard import guarded
 from leanset.cli.paper import paper
 from leanset.cli.prune import prune_command
+from leanset.cli.report import report
 from leanset.cli.train import train
 
 app = typer.Typer(
@@ -32,6 +33,7 @@ app.command("prune")(prune_command)
 app.command()(train)
 app.command()(compare)
 app.command()(paper)
+app.command()(report)
 
 
 @app.command()

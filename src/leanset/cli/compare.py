@@ -14,6 +14,7 @@ from leanset.cli.guard import guarded
 from leanset.data import Images
 from leanset.inputs import opened
 from leanset.parsing import words_in
+from leanset.report import check_page
 from leanset.settings import CompareOptions, CompareSettings, HeadOptions, NetworkOptions, WorkerOptions
 from leanset.trials import CompareResult, FeatureSource, compare_on
 
@@ -58,6 +59,7 @@ def compare(
     source: options.Source,
     settings: CompareCommand,
     out: StudyOut = Path("leanset-compare"),
+    report: options.Report = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -67,10 +69,14 @@ def compare(
     Images: networks are trained on what each method keeps and tested on held-out images.
     """
     settings = replace(settings, out=out, progress=False if quiet or as_json else None)
+    if report is not None:
+        check_page(report)
     with thread_count(settings.threads):
         with reporter_for(settings.progress) as reporter:
             data = opened(source, None, settings, reporter)
         answer = _on_images(data, settings) if isinstance(data, Images) else _on_features(data, settings)
+    if report is not None:
+        answer.report(report)
     if as_json:
         show.show_json(answer.to_dict())
     elif quiet:
@@ -79,6 +85,8 @@ def compare(
         show.show_trials(answer, str(out))
     else:
         show.show_comparison(answer.rows, answer.verdicts, str(out))
+    if report is not None and not as_json:
+        show.show_saved(report)
 
 
 def _on_features(data: FeatureSource, settings: CompareCommand) -> CompareResult:

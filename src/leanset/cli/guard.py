@@ -12,9 +12,9 @@ from leanset.cli import show
 from leanset.settings import Settings
 
 Parameters = ParamSpec("Parameters")
-_OTHER_NAMES = {"on_bad": "on_bad_image"}  # arguments of inner functions, and their options
+_OTHER_NAMES = {"on_bad": "on_bad_image", "max_bytes": "max_size"}  # arguments of inner functions, and their options
 _OWN_OPTIONS = (  # of commands other than `prune`
-    *("fractions", "held_out_share", "methods", "protocols", "scale", "seeds", "train_models", "workers"),
+    *("fractions", "held_out_share", "max_size", "methods", "protocols", "scale", "seeds", "train_models", "workers"),
 )
 _ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 

@@ -26,6 +26,12 @@ Source = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="FILE", help="Also write a page about the result, one HTML file.", show_default=False
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table.")]
 
 

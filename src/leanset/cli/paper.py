@@ -11,6 +11,7 @@ from leanset.cli import options, show
 from leanset.cli.guard import guarded
 from leanset.data import kind_of, read_labels
 from leanset.parsing import words_in
+from leanset.report import check_page
 from leanset.settings import ReadingOptions, WorkerOptions, WorkOptions
 
 _USUAL = {  # where the data sets of the paper are if their archives were unpacked into ./data
@@ -65,15 +66,18 @@ def paper(
     seeds: Seeds = None,
     noisy_labels: Labels = None,
     noisy_names: LabelNames = "worse_label,aggre_label",
+    report: options.Report = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Repeat the paper's experiments, each with its tables, figures and record."""
     if experiment == "noise" and noisy_labels is None:
         raise InputError("noise needs wrong labels: give --noisy-labels FILE.npz.")
-    from leanset.paper import EXPERIMENTS, Experiment, run_experiment, scale_named  # needs torch
+    from leanset.paper import EXPERIMENTS, Experiment, run_experiment, scale_named, write_paper_report  # needs torch
 
     if experiment not in (*EXPERIMENTS, "all"):
         raise InputError(f"experiment {experiment!r} is unknown; choose from {', '.join(EXPERIMENTS)} or all.")
+    if report is not None:
+        check_page(report)
     size = scale_named(scale)
     chosen = [name for name in EXPERIMENTS if experiment in (name, "all") and (name != "noise" or noisy_labels)]
     sources = data or _found()
@@ -83,6 +87,7 @@ def paper(
             f"--data: {len(kinds)} sources of {len(set(kinds))} kinds; run those of one kind separately, with an --out each."
         )
     labels = read_labels(noisy_labels, words_in(noisy_names)) if noisy_labels and "noise" in chosen else {}
+    folders: list[Path] = []
     for source, kind in zip(sources, kinds, strict=True):
         folder = out if len(sources) == 1 else out / kind
         with thread_count(settings.threads), reporter_for(False if quiet else None) as reporter:
@@ -100,8 +105,13 @@ def paper(
                     noisy_labels=labels,
                 )
                 written = run_experiment(name, asked)
+                folders.append(written)
                 if not quiet:
                     show.OUT.print(f"{name}: {written}", markup=False)
+    if report is not None:
+        write_paper_report(report, folders)
+        if not quiet:
+            show.show_saved(report)
 
 
 def _found() -> list[str]:

@@ -95,6 +95,11 @@ def show_trials(result: CompareResult, folder: str) -> None:
     OUT.print(f"Saved in {escape(folder)}")
 
 
+def show_saved(path: Path) -> None:
+    """Print where a page was written."""
+    OUT.print(f"Report: {escape(str(path))}", soft_wrap=True)
+
+
 def warn(message: str) -> None:
     """Print a warning on standard error."""
     ERR.print("[yellow bold]leanset:[/yellow bold]", end=" ")

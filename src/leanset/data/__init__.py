@@ -3,7 +3,7 @@ from leanset.data.examples import Examples, HasExamples, checked_examples, examp
 from leanset.data.fingerprint import array_digest, fingerprint
 from leanset.data.frames import is_frame
 from leanset.data.images import Images, Unreadable
-from leanset.data.npz import read_labels, read_npz
+from leanset.data.npz import channels_first, read_labels, read_npz
 from leanset.data.sources import kind_of, open_source
 from leanset.data.targets import Classes, LabelSets, Numbers, Targets
 
@@ -18,6 +18,7 @@ __all__ = [
     "Targets",
     "Unreadable",
     "array_digest",
+    "channels_first",
     "checked_examples",
     "examples_from",
     "fingerprint",

@@ -32,6 +32,10 @@ class Encoded(Protocol):
 
     def __len__(self) -> int: ...
 
+    @property
+    def files(self) -> list[str]:
+        """The names of the files inside the source, by row; empty if the images are no files."""
+
     def name(self, row: int) -> str:
         """Return the name of the image for messages."""
 
@@ -51,6 +55,11 @@ class Files:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    @property
+    def files(self) -> list[str]:
+        """The names."""
+        return self.names
 
     def name(self, row: int) -> str:
         """Return the path as the user would write it."""
@@ -157,7 +166,14 @@ def _read_now(
     for place, old in enumerate(np.flatnonzero(np.isin(rows, kept))):
         if place != old:  # close the gaps in place; a second array might not fit
             pixels[place] = pixels[old]
-    return Images(pixels[: len(kept)], split.codes[kept], classes, kept, unreadable=_sorted(bad))
+    return Images(
+        pixels[: len(kept)],
+        split.codes[kept],
+        classes,
+        kept,
+        unreadable=_sorted(bad),
+        files=_files(split.encoded, kept),
+    )
 
 
 def _read_later(
@@ -177,7 +193,13 @@ def _read_later(
     pixels = LazyPixels(split.encoded, rows, size)
     identity = _stamped(split, classes, pixels)
     advance(1.0)
-    return Images(pixels, split.codes[rows], classes, rows, unreadable=_sorted(bad), identity=identity)
+    files = _files(split.encoded, rows)
+    return Images(pixels, split.codes[rows], classes, rows, unreadable=_sorted(bad), files=files, identity=identity)
+
+
+def _files(encoded: Encoded, rows: Rows) -> tuple[str, ...]:
+    names = encoded.files
+    return tuple(names[row] for row in rows.tolist()) if names else ()
 
 
 def _stamped(split: Labelled, classes: tuple[str, ...], pixels: LazyPixels) -> str:

@@ -58,6 +58,7 @@ class Images:
     rows : (n,) ascending row numbers in the source; 0..n-1 unless unreadable images were left out
     held_out : the source's test or validation images, or None
     unreadable : the images that were left out
+    files : (n,) names of the image files inside the source; empty if the images are no files
     identity : digest of the content, by which a run recognises its data
 
     Examples
@@ -73,6 +74,7 @@ class Images:
     rows: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     held_out: "Images | None" = None
     unreadable: tuple[Unreadable, ...] = ()
+    files: tuple[str, ...] = field(default=(), repr=False)
     identity: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
@@ -107,6 +109,7 @@ class Images:
             pixels=pixels,
             labels=self.labels[places],
             rows=self.rows[places],
+            files=tuple(self.files[place] for place in places.tolist()) if self.files else (),
             identity=self._derived("part", places),
         )
 

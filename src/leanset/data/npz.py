@@ -81,18 +81,25 @@ def _examples(path: str, arrays: dict[str, AnyArray], targets: str) -> Examples:
 
 def _images(path: str, arrays: dict[str, AnyArray]) -> Images:
     validation = _checked_keys(path, arrays, "images")
-    pixels = _channels_first(arrays["images"], "images")
+    pixels = channels_first(arrays["images"], "images")
     codes, classes = coded_labels(arrays["labels"], len(pixels), "images")
     if validation is None:
         return Images(pixels, codes, classes)
-    held_out = _channels_first(validation[0], "val_images")
+    held_out = channels_first(validation[0], "val_images")
     if held_out.shape[1:] != pixels.shape[1:]:
         raise InputError(f"`val_images` must have the shape {pixels.shape[1:]} of `images`; got {held_out.shape[1:]}.")
     val_codes = codes_among(classes, validation[1], len(held_out), "val_labels", "val_images")
     return Images(pixels, codes, classes, held_out=Images(held_out, val_codes, classes))
 
 
-def _channels_first(images: AnyArray, name: str) -> PixelArray:
+def channels_first(images: AnyArray, name: str) -> PixelArray:
+    """Return images as (n, channels, height, width), from any usual order of the axes.
+
+    Examples
+    --------
+    >>> channels_first(np.zeros((5, 8, 6, 3), np.uint8), "images").shape
+    (5, 3, 8, 6)
+    """
     if images.dtype != np.uint8:
         raise InputError(f"`{name}` must be uint8, 0..255; got dtype {images.dtype}.")
     if images.ndim == 3:

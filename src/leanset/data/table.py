@@ -48,6 +48,11 @@ class EncodedColumn:
     def __len__(self) -> int:
         return len(self.column)
 
+    @property
+    def files(self) -> list[str]:
+        """None: the images are bytes in a table."""
+        return []
+
     def name(self, row: int) -> str:
         """Return the table and the row."""
         return f"{self.where} row {row}"

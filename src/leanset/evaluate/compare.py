@@ -15,8 +15,8 @@ from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
-from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, as_dicts, check_free, write_rows
-from leanset.report import curves_figure, load, machine, save_figure
+from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, about_leanset, as_dicts, check_free, write_rows
+from leanset.report import Panel, StudyPart, curves_figure, load, machine, save_figure, write_study_page
 from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset, preset_of
 
@@ -29,6 +29,11 @@ class Answer:
 
     rows: tuple[SummaryRow, ...]
     verdicts: tuple[str, ...]
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page about the comparison: one HTML file that opens from disk and needs no network."""
+        part = StudyPart("\n".join(_page(self)), _panels(self.rows), verdicts=about_leanset(self.verdicts))
+        write_study_page(path, "Comparison of methods by training", [part])
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, with None for NaN."""
@@ -142,10 +147,14 @@ def _write(out: Path, answer: Answer, outcomes: Sequence[Outcome]) -> None:
     write_rows(out, "summary", as_dicts(answer.rows))
     Folder(out).write_json("answer.json", answer.to_dict())
     Folder(out).write_text("README.md", "\n".join(_page(answer)) + "\n")
+    save_figure(curves_figure(_panels(answer.rows)), out, "accuracy")
+
+
+def _panels(rows: Sequence[SummaryRow]) -> list[Panel]:
     panels = []
-    for title, part in parts_of(answer.rows):
+    for title, part in parts_of(rows):
         panels += [accuracy_panel(title, part), difference_panel(f"{title}: against random", part)]
-    save_figure(curves_figure(panels), out, "accuracy")
+    return panels
 
 
 def _record(setup: Setup, question: Question, outcomes: Sequence[Outcome]) -> dict[str, object]:

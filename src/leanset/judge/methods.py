@@ -31,6 +31,17 @@ def prune_options(method: str) -> dict[str, Any]:
     return _OWN.get(method, {"method": method})
 
 
+def about_leanset(verdicts: Iterable[str]) -> list[str]:
+    """Return the sentences about leanset's own methods.
+
+    Examples
+    --------
+    >>> about_leanset(["leanset is better than random", "el2n is worse than random"])
+    ['leanset is better than random']
+    """
+    return [line for line in verdicts if LEANSET in line]
+
+
 def on_features(recorded: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the methods that can choose from features; `recorded` names what else a network's training left.
 

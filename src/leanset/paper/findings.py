@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from leanset.evaluate import Outcome, SummaryRow, verdicts
 from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, write_rows
 from leanset.paper.experiment import Experiment
-from leanset.report import load, machine, save_figure
+from leanset.report import StudyPart, load, machine, save_figure, write_study_page
 from leanset.runs import Folder
 
 if TYPE_CHECKING:
@@ -43,6 +43,14 @@ class Findings:
 def verdict_lines(rows: Sequence[SummaryRow]) -> list[str]:
     """Return as Markdown how each method compares with class-stratified random."""
     return [*(f"- {line}" for line in verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)), "", _ONE_BY_ONE]
+
+
+def write_paper_report(path: Path, folders: Sequence[Path]) -> None:
+    """Write the results of experiments, from their folders, as one HTML page."""
+    studies = [
+        StudyPart(Folder(folder).read_text("README.md"), pictures=sorted(folder.glob("*.png"))) for folder in folders
+    ]
+    write_study_page(path, "The paper's experiments", studies)
 
 
 def write_findings(

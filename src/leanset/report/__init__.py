@@ -1,19 +1,35 @@
-"""What people look at: figures, the short table of a run, and the record of the machine it ran on."""
+"""What people look at: the report page, figures, the short table of a run, and the record of the machine it ran on."""
 
 from leanset.report.bars import Bars, bars_figure
 from leanset.report.canvas import Style, save_figure
 from leanset.report.curves import Curve, Panel, curves_figure
 from leanset.report.figures import frontier_figure, influence_figure
 from leanset.report.machine import load, machine
+from leanset.report.page import (
+    MOST_BYTES,
+    Material,
+    RunFacts,
+    Size,
+    StudyPart,
+    check_page,
+    write_run_page,
+    write_study_page,
+)
 from leanset.report.scatter import scatter_figure
 from leanset.report.summary import percent, summary_rows, summary_text, verdict
 
 __all__ = [
+    "MOST_BYTES",
     "Bars",
     "Curve",
+    "Material",
     "Panel",
+    "RunFacts",
+    "Size",
+    "StudyPart",
     "Style",
     "bars_figure",
+    "check_page",
     "curves_figure",
     "frontier_figure",
     "influence_figure",
@@ -25,4 +41,6 @@ __all__ = [
     "summary_rows",
     "summary_text",
     "verdict",
+    "write_run_page",
+    "write_study_page",
 ]

@@ -35,14 +35,16 @@ def frontier_figure(points: dict[str, AnyArray], chosen: Certificate | None = No
         right = axes[1]
         right.axhline(0, color=_GREY, lw=0.8)
         right.plot(fractions, points["validation_loss_gap"], "o-", color=_OURS)
-        right.set(xlabel="removed, %", ylabel="rise of validation loss", title="What it costs")
+        right.set(
+            xlabel="removed, %", ylabel="change of the validation loss", title="Validation loss, after minus before"
+        )
     for axis in axes:
         axis.grid(alpha=0.25)
     return figure
 
 
 def influence_figure(norms: Vector, kept: AnyArray) -> "Figure":
-    """Draw the distribution of influence norms of kept and removed examples.
+    """Draw the distribution of influence norms of kept and of removed examples, each in percent of its own.
 
     Parameters
     ----------
@@ -55,19 +57,11 @@ def influence_figure(norms: Vector, kept: AnyArray) -> "Figure":
     is_kept[kept] = True
     positive = np.maximum(norms, np.finfo(np.float64).tiny)
     edges = np.geomspace(positive.min(), positive.max() * 1.001, 60)
-    axis.hist(
-        [norms[is_kept], norms[~is_kept]],
-        bins=list(edges),
-        stacked=True,
-        color=[_OURS, _RANDOM],
-        label=["kept", "removed"],
-    )
+    for mask, name, colour, style in ((is_kept, "kept", _OURS, "-"), (~is_kept, "removed", _RANDOM, "--")):
+        share = 100 * np.histogram(positive[mask], edges)[0] / max(1, int(mask.sum()))
+        axis.stairs(share, edges, color=colour, ls=style, lw=1.6, label=name)
     axis.set(
-        xscale="log",
-        yscale="log",
-        xlabel="influence norm of one example",
-        ylabel="examples",
-        title="Few examples decide",
+        xscale="log", xlabel="influence norm of one example", ylabel="% of kept, % of removed", title="Influence norms"
     )
     axis.legend(frameon=False)
     return figure

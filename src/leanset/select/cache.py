@@ -1,6 +1,6 @@
 """Measured removals by size; each is computed once, and saved if there is a run folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -128,13 +128,22 @@ class MeasuredSizes:
                 raise
 
     def _point(self, answer: Removal, advance: Advance) -> FrontierPoint:
-        effect = answer.measured
+        effect, random = answer.measured, self.random_removals(answer.count, _FRONTIER_DRAWS, advance)
         return FrontierPoint(
             removed=answer.count,
             fraction=answer.count / len(answer.removed),
             newton_change=effect.newton_change,
             refit_change=effect.refit_change,
-            random_refit_change=float(self.random_removals(answer.count, _FRONTIER_DRAWS, advance).changes.mean()),
+            random_refit_change=float(random.changes.mean()),
             validation_loss_gap=None if effect.validation is None else effect.validation.loss_gap.mean,
             same_answers=effect.judged.same_answers,
+            random_refit_change_low=float(random.changes.min()),
+            random_refit_change_high=float(random.changes.max()),
+            random_validation_loss_gap=_mean([quality.loss_gap.mean for quality in random.validation]),
+            random_same_answers=_mean([quality.same_answers for quality in random.judged]),
         )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

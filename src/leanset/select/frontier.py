@@ -1,7 +1,8 @@
 import csv
 import io
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
+from typing import Any
 
 from leanset._errors import RunFolderError
 
@@ -19,6 +20,8 @@ class FrontierPoint:
     validation_loss_gap : measured rise of the validation loss; None without validation data
     same_answers : share of the validation examples (training examples, if there are none) whose answer stays the same;
         None for losses without right answers
+    random_refit_change_low, random_refit_change_high : least and largest of the random draws
+    random_validation_loss_gap, random_same_answers : the same two for the random removals, on average
     """
 
     removed: int
@@ -28,6 +31,10 @@ class FrontierPoint:
     random_refit_change: float
     validation_loss_gap: float | None
     same_answers: float | None = None
+    random_refit_change_low: float | None = None
+    random_refit_change_high: float | None = None
+    random_validation_loss_gap: float | None = None
+    random_same_answers: float | None = None
 
 
 @dataclass(frozen=True)
@@ -37,9 +44,8 @@ class Frontier:
     Examples
     --------
     >>> point = FrontierPoint(10, 0.1, 0.2, 0.21, 0.9, None)
-    >>> print(Frontier((point,)).to_csv(), end="")
-    removed,fraction,newton_change,refit_change,random_refit_change,validation_loss_gap,same_answers
-    10,0.1,0.2,0.21,0.9,,
+    >>> Frontier.from_csv(Frontier((point,)).to_csv()) == Frontier((point,))
+    True
     """
 
     points: tuple[FrontierPoint, ...]
@@ -68,13 +74,11 @@ class Frontier:
 
 
 def _point(row: dict[str, str]) -> FrontierPoint:
-    gap, same = row["validation_loss_gap"], row["same_answers"]
-    return FrontierPoint(
-        int(row["removed"]),
-        float(row["fraction"]),
-        float(row["newton_change"]),
-        float(row["refit_change"]),
-        float(row["random_refit_change"]),
-        float(gap) if gap else None,
-        float(same) if same else None,
-    )
+    # Only what every version has written is required: a frontier without the later columns can still be read.
+    known = {field.name: float(text) for field in fields(FrontierPoint) if (text := row.get(field.name))}
+    required = [field.name for field in fields(FrontierPoint) if field.default is MISSING]
+    missing = [name for name in required if name not in row]
+    if missing:
+        raise KeyError(missing[0])
+    values: dict[str, Any] = {"validation_loss_gap": None, **known, "removed": int(row["removed"])}
+    return FrontierPoint(**values)

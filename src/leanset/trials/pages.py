@@ -1,13 +1,27 @@
 """The tables of a comparison, for the terminal and for its folder."""
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leanset.judge import FULL, LOSS, POINTS, STRATIFIED, Measure, markdown_table, plus_minus, write_rows, written
-from leanset.report import percent
+from leanset.judge import (
+    FULL,
+    LEANSET,
+    LOSS,
+    POINTS,
+    STRATIFIED,
+    STRATIFIED_SHOWN,
+    Measure,
+    about_leanset,
+    markdown_table,
+    plus_minus,
+    write_rows,
+    written,
+)
+from leanset.report import Curve, Panel, StudyPart, Style, percent, write_study_page
 from leanset.runs import Folder
 from leanset.trials.summary import CompareResult, CompareRow, Figure, change_shown
 
@@ -71,6 +85,57 @@ def write_pages(out: Path, result: CompareResult, cells: Sequence[dict[str, Any]
     files.write_json("answer.json", result.to_dict())
     files.write_json("record.json", record)
     files.write_text("README.md", "\n".join(_page(result)) + "\n")
+
+
+def write_report(path: str | os.PathLike[str], result: CompareResult) -> None:
+    """Write the comparison as one HTML page."""
+    part = StudyPart("\n".join(_page(result)), _panels(result.rows), verdicts=about_leanset(result.verdicts))
+    write_study_page(path, "Comparison of methods on features", [part])
+
+
+def _panels(rows: Sequence[CompareRow]) -> list[Panel]:
+    """Return a chart for each figure that every row knows."""
+    compared = [row for row in rows if row.method != FULL]
+    against = [row for row in compared if not math.isnan(row.loss.difference)]
+    panels = [
+        Panel(
+            "Loss, against random sets",
+            "removed, %",
+            "difference in loss",
+            [_against(method, _of(against, method)) for method in _methods(against)],
+            reference=0.0,
+            reference_name=STRATIFIED_SHOWN,
+        )
+    ]
+    for name, title in (("unchanged", "Answers that stay the same"), ("accuracy", "Accuracy on validation rows")):
+        if not any(math.isnan(getattr(row, name).mean) for row in compared):
+            curves = [_means(method, _of(compared, method), name) for method in _methods(compared)]
+            panels.append(Panel(title, "removed, %", "%", curves))
+    return panels
+
+
+def _methods(rows: Sequence[CompareRow]) -> list[str]:
+    return list(dict.fromkeys(row.method for row in rows))
+
+
+def _of(rows: Sequence[CompareRow], method: str) -> list[CompareRow]:
+    return sorted((row for row in rows if row.method == method), key=lambda row: row.fraction)
+
+
+def _against(method: str, rows: Sequence[CompareRow]) -> Curve:
+    mean, low, high = ([getattr(row.loss, end) for row in rows] for end in ("difference", "low", "high"))
+    return Curve(method, [100 * row.fraction for row in rows], mean, low, high, _style(method))
+
+
+def _means(method: str, rows: Sequence[CompareRow], name: str) -> Curve:
+    means = [100 * getattr(row, name).mean for row in rows]
+    return Curve(method, [100 * row.fraction for row in rows], means, style=_style(method))
+
+
+def _style(method: str) -> Style:
+    if method == LEANSET:
+        return "ours"
+    return "baseline" if method == STRATIFIED else "other"
 
 
 def _page(result: CompareResult) -> list[str]:

@@ -1,6 +1,7 @@
 """Finished cells, summarised over seeds: means, paired differences to the baseline, and verdicts in words."""
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -93,6 +94,12 @@ class CompareResult:
     rows: tuple[CompareRow, ...]
     verdicts: tuple[str, ...]
     about: str
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a page about the comparison: one HTML file that opens from disk and needs no network."""
+        from leanset.trials.pages import write_report  # which lays this result out, so it imports this file
+
+        write_report(path, self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, with None for NaN."""

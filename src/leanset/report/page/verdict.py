@@ -1,0 +1,171 @@
+"""The top of the page: what the removal does, in words, and the certificate beside random's figures."""
+
+from dataclasses import dataclass
+
+from leanset.certify import Certificate
+from leanset.report.page.words import between, change, number, share
+
+_SAME = 1e-6  # of the head's norm: closer than any training with a network's precision gets
+GOOD, PLAIN, BAD = "good", "plain", "bad"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to remember of a run: a headline, sentences that go on, and how it stands beside random sets."""
+
+    headline: str
+    sentences: tuple[str, ...]
+    tone: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the certificate: what it is, its value, random's value, and what it means."""
+
+    what: str
+    ours: str
+    random: str
+    meaning: str
+
+
+def plain_verdict(c: Certificate) -> Verdict:
+    """Say what the removal does, how to train on what is left, and how random sets compare.
+
+    Examples
+    --------
+    >>> import numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 80)
+    >>> result = leanset.prune(rng.normal(size=(80, 3)) + y[:, None], y, count=20, weights=True, C=1.0, frontier=False)
+    >>> said = plain_verdict(result.certificate)
+    >>> said.headline.startswith("25.0 % removed; the model is the same to ")
+    True
+    >>> said.sentences[0]
+    'Train with C unchanged and the weights in kept.csv.'
+    """
+    if c.removed == 0:
+        return Verdict("Nothing can go within this budget", ("Allow more change, or give a number to remove.",), PLAIN)
+    beside, tone = _beside_random(c)
+    return Verdict(f"{share(c.removed / c.n)} removed; {_effect(c)}", (_training(c), beside), tone)
+
+
+def _effect(c: Certificate) -> str:
+    moved = max(c.refit_change, c.refit_error_bound) / (c.head_norm or 1.0)
+    if moved <= _SAME:
+        return f"the model is the same to {number(moved, 1)}"
+    where = "training" if c.validation_loss is None else "validation"
+    if c.same_answers is not None:
+        return f"{share(c.same_answers)} of the {where} answers stay the same"
+    gap = c.training_loss_gap if c.validation_loss_gap is None else c.validation_loss_gap
+    return f"the {where} loss is {change(gap)}"
+
+
+def _training(c: Certificate) -> str:
+    fixed = "l2 (weight decay) unchanged" if c.penalty == "mean" else "C unchanged"
+    weights = " and the weights in kept.csv" if c.weighted else ""
+    return f"Train with {fixed}{weights}."
+
+
+def _beside_random(c: Certificate) -> tuple[str, str]:
+    where = "training" if c.validation_loss is None else "validation"
+    answers = "" if c.random_same_answers is None else f", and {share(c.random_same_answers)} of the answers stay"
+    random = f"After a random removal of the same size the {where} loss is {change(_random_gap(c))}{answers}"
+    if c.loss_above_random_low > 0:
+        return f"{random}: better than this set. Remove fewer examples, or read the findings below.", BAD
+    unchanged = c.same_answers is None or c.same_answers >= (c.random_same_answers or 0.0)
+    if c.loss_above_random_high < 0 and unchanged:
+        return f"{random}: this set is better.", GOOD
+    return f"{random}: as far as the loss can tell, no different from this set.", PLAIN
+
+
+def _random_gap(c: Certificate) -> float:
+    return c.random_training_loss_gap if c.random_validation_loss_gap is None else c.random_validation_loss_gap
+
+
+def certificate_lines(c: Certificate) -> list[Line]:
+    """Return the certificate for readers, each figure beside that of random sets.
+
+    Examples
+    --------
+    >>> import numpy as np, leanset
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 80)
+    >>> result = leanset.prune(rng.normal(size=(80, 3)) + y[:, None], y, count=20, frontier=False)
+    >>> [line.what for line in certificate_lines(result.certificate)][:3]
+    ['removed', 'same answers, training', 'training loss']
+    """
+    lines = [Line("removed", f"{c.removed:,} of {c.n:,} ({share(c.removed / c.n)})", f"{c.removed:,}", "")]
+    if not c.removed:
+        return lines
+    if c.validation_loss is not None:
+        lines += _answers("validation", c.validation_same_answers, c.random_validation_same_answers)
+        lines += _accuracy(c)
+        lines.append(_validation_loss(c, c.validation_loss))
+    lines += _answers("training", c.training_same_answers, c.random_training_same_answers)
+    if c.validation_loss is None:
+        lines.append(
+            Line(
+                "training loss",
+                change(c.training_loss_gap),
+                change(c.random_training_loss_gap),
+                "On all training rows.",
+            )
+        )
+    lines.append(_moved(c))
+    if c.weighted:
+        lines.append(
+            Line(
+                "weights of the kept",
+                f"{c.least_weight:.2f} to {c.largest_weight:.2f}",
+                number(c.n / (c.n - c.removed)),
+                f"Worth {c.effective_size:,.0f} evenly weighted examples.",
+            )
+        )
+    return lines
+
+
+def _answers(where: str, same: float | None, random: float | None) -> list[Line]:
+    if same is None or random is None:
+        return []
+    meaning = f"Share of the {where} rows on which the old and the new model give the same answer."
+    return [Line(f"same answers, {where}", share(same), share(random), meaning)]
+
+
+def _accuracy(c: Certificate) -> list[Line]:
+    if c.validation_accuracy is None or c.validation_accuracy_change is None:
+        return []
+    after = c.validation_accuracy + c.validation_accuracy_change
+    ends = (c.validation_accuracy_change_low, c.validation_accuracy_change_high)
+    low, high = (None if end is None else 100 * end for end in ends)
+    return [
+        Line(
+            "validation accuracy",
+            f"{100 * c.validation_accuracy:.2f} % before, {100 * after:.2f} % after",
+            change(100 * (c.random_validation_accuracy_change or 0.0), 2, " points"),
+            _interval(between(low, high, 2, " points")),
+        )
+    ]
+
+
+def _validation_loss(c: Certificate, before: float) -> Line:
+    gap = c.validation_loss_gap or 0.0
+    return Line(
+        "validation loss",
+        f"{before:.4f} before, {before + gap:.4f} after",
+        change(c.random_validation_loss_gap or 0.0),
+        _interval(between(c.validation_loss_gap_low, c.validation_loss_gap_high)),
+    )
+
+
+def _interval(words: str) -> str:
+    return f"95 % interval: {words}." if words else ""
+
+
+def _moved(c: Certificate) -> Line:
+    if c.refit_change <= c.refit_error_bound:
+        ours = f"less than {number(c.refit_error_bound, 1)}"
+    else:
+        ours = number(c.refit_change)
+        ours += f" ({share(min(1.0, c.refit_change / c.head_norm))} of its norm)" if c.head_norm else ""
+    random = f"{number(c.random_refit_change_mean)} ± {number(c.random_refit_change_sd, 2)}"
+    return Line("the head moves by", ours, random, "Length of the change of the weights, measured by fitting again.")
