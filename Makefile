@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format api bench clean
+.PHONY: demo test check format api docs package bench clean
 
 demo: $(STAMP)
 	$(BIN)/leanset demo --out runs/demo --overwrite
@@ -24,6 +24,19 @@ format: $(STAMP)
 api: $(STAMP)
 	$(BIN)/python docs/make_api.py
 
+# The site, into site/; every link is checked and nothing is fetched.
+docs: $(STAMP)
+	$(BIN)/python -m mkdocs build --strict --quiet
+
+# The wheel, tried in two clean environments where nothing may be compiled: by itself, and with all extras.
+package: $(STAMP)
+	rm -rf dist .venv-package && $(BIN)/python -m hatchling build --target wheel
+	for extras in "" "[all]"; do \
+	  $(PYTHON) -m venv --clear .venv-package && \
+	  .venv-package/bin/pip install --quiet --only-binary :all: --constraint constraints.txt "$$(echo dist/*.whl)$$extras" && \
+	  .venv-package/bin/leanset doctor || exit 1; \
+	done
+
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
@@ -33,4 +46,4 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) runs .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-package dist site runs .mypy_cache .pytest_cache .ruff_cache

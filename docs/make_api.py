@@ -4,11 +4,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from leanset import CompareSettings, Settings
 from leanset._options import table_rows
-from leanset.cli.app import app
+from leanset.cli.app import commands
 
 PAGE = Path(__file__).with_name("api.md")
 BLOCKS = {"options": (Settings, "prune"), "comparison": (CompareSettings, "compare")}  # between marks of these names
@@ -49,7 +47,7 @@ def command_line_flags(command: str, known: set[str]) -> dict[str, tuple[str, st
     """Return the panel and the flags of each option of a command, for the panels that are known."""
     return {
         str(parameter.name): (panel, ", ".join(f"`{flag}`" for flag in (*parameter.opts, *parameter.secondary_opts)))
-        for parameter in typer.main.get_command(app).commands[command].params  # type: ignore[attr-defined]
+        for parameter in commands()[command].params
         if (panel := getattr(parameter, "rich_help_panel", None)) in known
     }
 

@@ -8,15 +8,14 @@ import shlex
 from pathlib import Path
 
 import pytest
-import typer
 
-from leanset.cli.app import app
+from leanset.cli.app import commands
 from tests.test_rooms import FOUNDATIONS, FRONT_DOORS, ORDER
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = commands()
 FENCE = re.compile(r"^(<!-- not run: [^\n]+ -->\n)?```(\w*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 
 # What the pages take for granted: a user's own arrays, and a folder to write into.

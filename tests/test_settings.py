@@ -30,7 +30,7 @@ def flag(name):
 
 @pytest.fixture(scope="module")
 def help_text():
-    done = CliRunner().invoke(app, ["prune", "--help"], env={"COLUMNS": "300"})
+    done = CliRunner().invoke(app, ["prune", "--help-all"], env={"COLUMNS": "300"})
     assert done.exit_code == 0
     return done.stdout
 

@@ -190,7 +190,7 @@ def test_an_output_folder_that_cannot_be_used_is_refused_before_training(
 
 
 def test_the_help_names_every_network_and_every_method():
-    words = call("prune", "--help", check=0).stdout.translate(str.maketrans(",.;()", "     ")).split()
+    words = call("prune", "--help-all", check=0).stdout.translate(str.maketrans(",.;()", "     ")).split()
     assert set(MODELS) | set(METHODS) <= set(words)
 
 

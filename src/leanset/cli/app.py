@@ -4,90 +4,64 @@ Exit codes: 0 success; 1 a re-check failed; 2 the call or the data are invalid; 
 or a computation cannot be completed; 130 interrupted.
 """
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from leanset import __version__, load
-from leanset._errors import InputError
-from leanset.checking import checks_of
-from leanset.cli import show
-from leanset.cli.compare import compare
-from leanset.cli.demo import run_demo
-from leanset.cli.guard import guarded
-from leanset.cli.paper import paper
-from leanset.cli.prune import prune_command
-from leanset.cli.report import report
-from leanset.cli.train import train
+from leanset import __version__
+from leanset.cli.brief import BriefCommand
+from leanset.cli.lazy import Entry, group_of, imported
+
+ENTRIES = {
+    "prune": Entry("leanset.cli.prune", "prune_command", "Find examples to remove and certify the effect."),
+    "train": Entry(
+        "leanset.cli.train",
+        "train",
+        "Train a network on all images, or on those that a run kept, and test it on the held-out ones.",
+    ),
+    "compare": Entry("leanset.cli.compare", "compare", "Compare methods on your own data, with several seeds."),
+    "paper": Entry(
+        "leanset.cli.paper", "paper", "Repeat the paper's experiments, each with its tables, figures and record."
+    ),
+    "report": Entry(
+        "leanset.cli.report",
+        "report",
+        "Write a page about a saved run: one HTML file that opens from disk and needs no network.",
+    ),
+    "verify": Entry(
+        "leanset.cli.saved",
+        "verify",
+        "Re-check a saved run with independent code; the exit code is 1 if a check fails.",
+    ),
+    "show": Entry(
+        "leanset.cli.saved", "show_run", "Show a saved run: its table, its frontier and optionally its figures."
+    ),
+    "demo": Entry(
+        "leanset.cli.demo",
+        "demo",
+        "Show on real data how few examples give the same model, and re-check it; under two minutes.",
+    ),
+    "doctor": Entry("leanset.cli.doctor", "doctor", "Say what is installed, what is missing, and how to get it."),
+}
 
 app = typer.Typer(
+    cls=group_of(ENTRIES),
     help="Which training examples can go, how many, and what will it cost?",
+    epilog="Start with: leanset demo. Help on a command: leanset prune --help",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
 
-app.command("prune")(prune_command)
-app.command()(train)
-app.command()(compare)
-app.command()(paper)
-app.command()(report)
 
-
-@app.command()
-@guarded
-def verify(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
-    data: Annotated[
-        str | None, typer.Option(help="Data of the run; not needed for a run on images.", show_default=False)
-    ] = None,
-) -> None:
-    """Re-check a saved run with independent code; the exit code is 1 if a check fails."""
-    failed = []
-    for check in checks_of(run, data):
-        show.show_check(check)
-        if not check.holds:
-            failed.append(check.name)
-    if failed:
-        show.OUT.print(f"[red bold]Does not hold:[/red bold] {', '.join(failed)}.")
-        raise typer.Exit(1)
-    show.OUT.print("[green]All checks hold.[/green]")
-
-
-@app.command("show")
-@guarded
-def show_run(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
-    figures: Annotated[
-        Path | None, typer.Option(help="Existing folder to save figures in (needs the report extra).")
-    ] = None,
-) -> None:
-    """Show a saved run: its table, its frontier and optionally its figures."""
-    result = load(run)
-    show.show_result(result, str(run))
-    if len(result.frontier):
-        show.show_frontier(result.frontier)
-    if figures is not None:
-        if not figures.is_dir():
-            raise InputError(f"--figures {figures}: is not an existing folder.")
-        show.draw_figures(result, figures)
-
-
-@app.command()
-@guarded
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the two runs and their figures.")] = Path("leanset-demo"),
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")] = False,
-) -> None:
-    """Show on real data how few examples give the same model, and re-check it; under two minutes."""
-    run_demo(out, overwrite=overwrite)
+def commands() -> dict[str, BriefCommand]:
+    """Return every command by its name, imported."""
+    return {name: imported(name, entry) for name, entry in ENTRIES.items()}
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        show.OUT.print(f"leanset {__version__}")
+        typer.echo(f"leanset {__version__}")
         raise typer.Exit
 
 

@@ -28,6 +28,7 @@ StudyOut = Annotated[
     ),
 ]
 _NOT_FOR_COMPARISONS = ("checkpoint", "stem", "retrain", "devices", "mean", "std", "out")
+_OFTEN = ("methods", "fractions", "seeds", "loss", "C", "model", "epochs", "label_column")  # in the short help
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,7 +55,7 @@ class CompareCommand(TrainingOptions, CompareSettings):
 
 
 @guarded
-@options.with_settings(CompareCommand, leave_out=_NOT_FOR_COMPARISONS)
+@options.with_settings(CompareCommand, leave_out=_NOT_FOR_COMPARISONS, often=_OFTEN)
 def compare(
     source: options.Source,
     settings: CompareCommand,
@@ -67,6 +68,8 @@ def compare(
 
     Features: the head is fitted on what each method keeps and judged on validation rows.
     Images: networks are trained on what each method keeps and tested on held-out images.
+
+    Example: leanset compare features.npz --methods leanset,el2n --fractions 0.4,0.7 --seeds 5
     """
     settings = replace(settings, out=out, progress=False if quiet or as_json else None)
     if report is not None:

@@ -1,8 +1,9 @@
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from rich import box
 from rich.table import Table
 
@@ -11,6 +12,7 @@ from leanset._arrays import AnyArray
 from leanset._errors import missing_extra
 from leanset.checking import checks_of
 from leanset.cli import show
+from leanset.cli.guard import guarded
 from leanset.report import percent
 
 _C = 1.0  # scikit-learn's default
@@ -21,8 +23,15 @@ _TOLD = ("partition", "head norm", "measured change", "same answers, validation"
 Part = tuple[AnyArray, AnyArray]
 
 
-def run_demo(out: Path, *, overwrite: bool) -> None:
-    """Find how few examples give the same model, then remove more than that; re-check both runs, draw figures."""
+@guarded
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the two runs and their figures.")] = Path("leanset-demo"),
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")] = False,
+) -> None:
+    """Show on real data how few examples give the same model, and re-check it; under two minutes.
+
+    Example: leanset demo --out demo/
+    """
     _same_model(out / "breast-cancer", overwrite)
     _near_model(out / "digits", overwrite)
 

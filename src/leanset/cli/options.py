@@ -13,6 +13,7 @@ import typer
 from leanset._errors import InputError
 from leanset._options import Checked, default_of, options_of, value_type
 from leanset._progress import Reporter
+from leanset.cli.brief import HelpAll
 from leanset.data import Images
 from leanset.inputs import STATISTICS, read_source
 from leanset.settings import ReadingOptions
@@ -33,10 +34,16 @@ Report = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table.")]
+_HELP_ALL = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
 
 
-def with_settings(kind: type[Checked], *, leave_out: Iterable[str] = ()) -> Callable[[Callable[..., None]], Any]:
-    """Give a command the options of a settings class; it receives them as one checked object, `settings`."""
+def with_settings(
+    kind: type[Checked], *, leave_out: Iterable[str] = (), often: Iterable[str] = ()
+) -> Callable[[Callable[..., None]], Any]:
+    """Give a command the options of a settings class; it receives them as one checked object, `settings`.
+
+    If `often` names some of them, the others are left out of the short help.
+    """
     names = [name for name, option in options_of(kind).items() if option.on_command_line and name not in set(leave_out)]
 
     def decorate(command: Callable[..., None]) -> Any:
@@ -44,10 +51,14 @@ def with_settings(kind: type[Checked], *, leave_out: Iterable[str] = ()) -> Call
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
+            given.pop("help_all", None)
             texts = {name: given.pop(name) for name in names}
             command(settings=settings_from_text(kind, texts), **given)
 
         parameters = [*own, *(_parameter(kind, name) for name in names)]
+        if often:
+            run.seldom = frozenset(names) - frozenset(often)  # type: ignore[attr-defined]
+            parameters.insert(len(own), _HELP_ALL)
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {item.name: item.annotation for item in parameters}
         return run

@@ -69,7 +69,10 @@ def paper(
     report: options.Report = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Repeat the paper's experiments, each with its tables, figures and record."""
+    """Repeat the paper's experiments, each with its tables, figures and record.
+
+    Example: leanset paper theory --data cifar10:DIR --scale cpu
+    """
     if experiment == "noise" and noisy_labels is None:
         raise InputError("noise needs wrong labels: give --noisy-labels FILE.npz.")
     from leanset.paper import EXPERIMENTS, Experiment, run_experiment, scale_named, write_paper_report  # needs torch

@@ -12,10 +12,14 @@ from leanset.report import check_page
 from leanset.settings import Settings
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the estimated cost and stop.")]
+_OFTEN = (  # in the short help
+    *("fraction", "keep", "same_model", "max_accuracy_drop"),
+    *("loss", "C", "weights", "model", "label_column", "out"),
+)
 
 
 @guarded
-@options.with_settings(Settings)
+@options.with_settings(Settings, often=_OFTEN)
 def prune_command(
     source: options.Source,
     settings: Settings,
@@ -28,6 +32,8 @@ def prune_command(
 
     Features are pruned directly. Images need a network: it is trained, or loaded from a checkpoint;
     then it is run over all images, and the inputs of its last layer are pruned.
+
+    Example: leanset prune features.npz --fraction 0.4 --out run/
     """
     settings = replace(settings, progress=False if quiet or as_json else None)
     if dry_run:

@@ -45,7 +45,10 @@ def report(
     max_size: MaxSize = "10MB",
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a page about a saved run: one HTML file that opens from disk and needs no network."""
+    """Write a page about a saved run: one HTML file that opens from disk and needs no network.
+
+    Example: leanset report run/ --data features.npz
+    """
     most_bytes = bytes_in(max_size, "max_size")
     target = out or run / REPORT
     write_report(target, load(run), run, data, images, settings, most_bytes, quiet=quiet)

@@ -19,6 +19,7 @@ from leanset.settings import NetworkOptions, ReadingOptions, RunOptions
 
 Subset = Annotated[Path | None, typer.Option(help="Text file with the row numbers to train on, e.g. run/kept.txt.")]
 _NOT_FOR_TRAINING = ("checkpoint", "runs", "retrain", "mean", "std")
+_OFTEN = ("model", "preset", "epochs", "seed", "device", "out")  # in the short help
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,7 +30,7 @@ class TrainSettings(RunOptions, ReadingOptions, NetworkOptions):
 
 
 @guarded
-@options.with_settings(TrainSettings, leave_out=_NOT_FOR_TRAINING)
+@options.with_settings(TrainSettings, leave_out=_NOT_FOR_TRAINING, often=_OFTEN)
 def train(
     source: options.Source,
     settings: TrainSettings,
@@ -37,7 +38,10 @@ def train(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train a network on all images, or on those that a run kept, and test it on the held-out ones."""
+    """Train a network on all images, or on those that a run kept, and test it on the held-out ones.
+
+    Example: leanset train cifar10:DIR --model resnet20 --subset run/kept.txt --out trained/
+    """
     settings = replace(settings, progress=False if quiet or as_json else None)
     from leanset.capture import Network, network_settings  # needs torch
 

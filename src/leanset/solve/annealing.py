@@ -6,7 +6,6 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Mask, Rows
 from leanset.problem import BestSetProblem, Outcome, Removal
-from leanset.solve import kernels
 
 _SLICE = 100_000  # proposals between two checks of the stop flag, about 30 ms
 _TIMED_SLICE = 10_000  # the same with a time limit
@@ -34,6 +33,8 @@ def anneal(
     stopped: Callable[[], bool],
 ) -> Removal:
     """Anneal through the levels; with `seconds`, each level runs for its share of the time instead of its proposals."""
+    from leanset.solve import kernels  # numba, which takes long to import, is needed only where something is searched
+
     removed = problem.removed.copy()
     state = rng.integers(1, 2**63, size=1, dtype=np.uint64)
     spare = _spare(problem)

@@ -5,7 +5,6 @@ import numpy as np
 from leanset._arrays import Mask
 from leanset._rng import stream
 from leanset.problem import LargestSetProblem, Outcome, Removal
-from leanset.solve import kernels
 from leanset.solve.driver import Progress, no_progress
 
 _SLICE = 100_000  # moves between two checks of the time
@@ -30,6 +29,8 @@ def largest_set(
     >>> largest_set(problem, proposals=1_000).count
     2
     """
+    from leanset.solve import kernels  # numba, which takes long to import, is needed only where something is searched
+
     vectors = np.ascontiguousarray(problem.vectors, dtype=np.float32)
     removed = np.zeros(len(vectors), dtype=bool)
     best: Mask = removed.copy()
