@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format api docs package bench clean
+.PHONY: demo test check format api docs pictures package bench clean
 
 demo: $(STAMP)
 	$(BIN)/leanset demo --out runs/demo --overwrite
@@ -26,7 +26,11 @@ api: $(STAMP)
 
 # The site, into site/; every link is checked and nothing is fetched.
 docs: $(STAMP)
-	$(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+# The pictures of the gallery, by the scripts that they are about.
+pictures: $(STAMP)
+	for name in $$(grep -l savefig examples/*.py); do $(BIN)/python $$name docs/images/gallery/$$(basename $$name .py).png || exit 1; done
 
 # The wheel, tried in two clean environments where nothing may be compiled: by itself, and with all extras.
 package: $(STAMP)

@@ -1,5 +1,7 @@
 """Do not fix the size, fix the damage: the largest set whose measured effect stays within a limit."""
 
+import sys
+
 import numpy as np
 
 import leanset
@@ -21,3 +23,17 @@ for point in by_loss.frontier:
     print(f"{point.removed:4d} removed: change {point.refit_change:.3f}, loss {point.validation_loss_gap:+.4f}")
 assert by_answers.certificate.validation_same_answers >= 0.98
 assert by_loss.certificate.validation_loss_gap_high <= 0.005
+
+if len(sys.argv) > 1:  # a file for the picture
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
+    removed = [point.removed for point in by_loss.frontier]
+    axes.plot(removed, [point.random_refit_change for point in by_loss.frontier], "--", color="0.5", label="random")
+    axes.plot(removed, [point.refit_change for point in by_loss.frontier], "o-", ms=4, label="leanset")
+    axes.axvline(len(by_loss.removed), color="C1", label="as many as the loss allows")
+    axes.set(
+        xlabel="examples removed, of 1,000", ylabel="measured change of the head", title="Every size, to choose from"
+    )
+    axes.legend(frameon=False)
+    figure.savefig(sys.argv[1], dpi=110)

@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 from leanset.data import Images, open_source
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="session")
@@ -27,6 +29,18 @@ def cifar_images():
     rows = np.arange(2000)
     held_out = Images(images.pixels[rows[1500:]], images.labels[rows[1500:]], images.classes)
     return Images(images.pixels[rows[:1500]], images.labels[rows[:1500]], images.classes, held_out=held_out)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A real browser, where there is one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if CHROMIUM is None:
+        pytest.skip("needs chromium, e.g. `apt install chromium`")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield running
+        running.close()
 
 
 @pytest.fixture

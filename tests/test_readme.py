@@ -5,17 +5,21 @@ A Python block that cannot run by itself has a comment directly above it: `<!-- 
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 
-from leanset.cli.app import commands
+from leanset.cli.app import app, commands
 from tests.test_rooms import FOUNDATIONS, FRONT_DOORS, ORDER
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 COMMANDS = commands()
+BY_ITSELF = typer.main.get_command(app)  # `leanset` without a command
+SHELL = ("", "sh", "bash", "console")
 FENCE = re.compile(r"^(<!-- not run: [^\n]+ -->\n)?```(\w*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 
 # What the pages take for granted: a user's own arrays, and a folder to write into.
@@ -33,12 +37,16 @@ def python_blocks(text):
     return [block for excused, language, block in FENCE.findall(text) if language == "python" and not excused]
 
 
+def shell_lines(text):
+    """Return the words of every line in the blocks of shell commands, comments left out."""
+    shell = "\n".join(block for _, language, block in FENCE.findall(text) if language in SHELL)
+    lines = (line.removeprefix("$ ") for line in shell.replace("\\\n", " ").splitlines())
+    return [words for line in lines if (words := shlex.split(line, comments=True))]
+
+
 def command_lines(text):
     """Return the arguments of every `leanset ...` line in a block of shell commands."""
-    shell = "\n".join(block for _, language, block in FENCE.findall(text) if language in ("", "sh", "bash", "console"))
-    lines = (line.removeprefix("$ ") for line in shell.replace("\\\n", " ").splitlines())
-    words = (shlex.split(line, comments=True) for line in lines if re.match(r"leanset\b", line))
-    return [arguments for _, *arguments in words]
+    return [arguments for name, *arguments in shell_lines(text) if name == "leanset"]
 
 
 BLOCKS = [
@@ -64,12 +72,34 @@ def test_code_on_the_pages_runs(block, tmp_path, monkeypatch):
 @pytest.mark.parametrize("line", LINES)
 def test_commands_on_the_pages_are_understood(line):
     command, *arguments = line
+    if command.startswith("-"):
+        assert command in flags_of(BY_ITSELF)
+        return
     COMMANDS[command].make_context(command, arguments)  # reads them as the command line would, and runs nothing
 
 
+def flags_of(command):
+    return {flag for item in command.params for flag in (*item.opts, *item.secondary_opts)} | {"--help"}
+
+
+def test_every_block_is_run_or_read():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for page in ALL_PAGES:
+        text = page.read_text()
+        assert {language for _, language, _ in FENCE.findall(text)} <= {"python", *SHELL}, page.name
+        for name, *words in shell_lines(text):
+            if name == "make":
+                assert set(words) <= targets, page.name
+            elif name == "pip":
+                assert set(re.findall(r"\[(\w+)\]", " ".join(words))) <= set(extras), page.name
+            else:
+                assert name in ("leanset", "python"), f"{page.name}: {name}"
+
+
 def test_there_is_something_to_run():
-    assert len(BLOCKS) >= 10
-    assert len(LINES) >= 20
+    assert len(BLOCKS) >= 29
+    assert len(LINES) >= 45
 
 
 def test_blocks_and_lines_are_found():
@@ -86,9 +116,7 @@ def test_a_wrong_command_would_be_seen(line):
 
 
 def test_options_in_the_text_exist():
-    known = {
-        flag for command in COMMANDS.values() for item in command.params for flag in (*item.opts, *item.secondary_opts)
-    }
+    known = set().union(*map(flags_of, (BY_ITSELF, *COMMANDS.values())))
     unknown = [
         f"{page.name}: {flag}"
         for page in [*PAGES, ROOT / "CHANGELOG.md"]

@@ -29,7 +29,13 @@ _CG_STEPS = 25  # Hessian products of a refit or a Newton step with the full Hes
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated seconds per stage and peak memory in bytes of a run."""
+    """Estimated seconds per stage and peak memory in bytes of a run.
+
+    Examples
+    --------
+    >>> Estimate(stages=(("reading", 1.5), ("searching", 20.0)), memory=2**30).seconds
+    21.5
+    """
 
     stages: tuple[tuple[str, float], ...]
     memory: int

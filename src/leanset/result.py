@@ -32,6 +32,13 @@ class PruneResult:
     suspect : (n,) True for examples whose label is probably wrong
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
+
+    Examples
+    --------
+    >>> import leanset
+    >>> result = leanset.prune([[0.1], [1], [2], [3.1]], [0, 1, 0, 1], count=1, l2=1, frontier=False)
+    >>> len(result.kept), len(result.removed), result.settings["l2"]
+    (3, 1, 1.0)
     """
 
     kept: Rows

@@ -1,6 +1,5 @@
 """Report pages in a real browser, from disk and without a network."""
 
-import shutil
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 import leanset
 from tests.report.pages import CLASSES, NASTY, names_of, pictures_of, small_run
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 WIDTHS = (375, 1280)
 
 # Elements whose text is cut off or sticks out of the page; what scrolls by itself, and what is hidden, is left out.
@@ -30,20 +28,9 @@ OVERFLOWING = """() => {
 
 
 @pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if CHROMIUM is None:
-        pytest.skip("needs chromium, e.g. `apt install chromium`")
-    pytest.importorskip("vl_convert")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield running
-        running.close()
-
-
-@pytest.fixture(scope="module")
 def pages(browser, tmp_path_factory):
     """Return the paths of pages: of images, of a table, and of a comparison."""
+    pytest.importorskip("vl_convert")
     folder = tmp_path_factory.mktemp("pages")
     result, features = small_run(weights=True)
     result.report(folder / "images.html", features, pictures_of(240), names=names_of(240))

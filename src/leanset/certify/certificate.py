@@ -56,6 +56,14 @@ class Certificate:
     start_head_distance : ‖θ̂ − given head‖ if a head was given, else None
     outcome : how the search ended, with advice
     findings : facts needed to interpret the numbers, each with a code
+
+    Examples
+    --------
+    >>> import leanset
+    >>> result = leanset.prune([[0.1], [1], [2], [3.1]], [0, 1, 0, 1], count=1, l2=1, frontier=False)
+    >>> c = result.certificate
+    >>> c.n, c.removed, c.refit_change < c.head_norm
+    (4, 1, True)
     """
 
     n: int

@@ -2,7 +2,13 @@ from enum import Enum
 
 
 class Outcome(Enum):
-    """How a search ended; the value of each member is a message with advice for the user."""
+    """How a search ended; the value of each member is a message with advice for the user.
+
+    Examples
+    --------
+    >>> Outcome.nothing_fits.value
+    'No removal was found that satisfies the constraints and the budget. Raise the budget.'
+    """
 
     settled = "Settled: the last tenth of the search changed the answer by less than 1 %."
     optimal = "Optimal for the linear prediction: every allowed set of the movable rows was evaluated."

@@ -14,7 +14,13 @@ from leanset.recheck.random_sets import RandomRule, mean_loss_gap, random_heads
 
 @dataclass(frozen=True)
 class Check:
-    """One statement about a run, whether it holds, and the values found."""
+    """One statement about a run, whether it holds, and the values found.
+
+    Examples
+    --------
+    >>> Check("partition", True, "3 kept and 1 removed are all rows").holds
+    True
+    """
 
     name: str
     holds: bool

@@ -22,6 +22,13 @@ class FrontierPoint:
         None for losses without right answers
     random_refit_change_low, random_refit_change_high : least and largest of the random draws
     random_validation_loss_gap, random_same_answers : the same two for the random removals, on average
+
+    Examples
+    --------
+    >>> import leanset
+    >>> result = leanset.prune([[0.1], [1], [2], [3.1]], [0, 1, 0, 1], count=1, l2=1, frontier=True)
+    >>> [point.removed for point in result.frontier]
+    [1, 2]
     """
 
     removed: int

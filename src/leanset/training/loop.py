@@ -36,7 +36,16 @@ _WHITENING_BATCH = 500
 
 @dataclass(frozen=True)
 class Training:
-    """A trained network (on its device), its history, and its dynamics if they were recorded."""
+    """A trained network (on its device), its history, and its dynamics if they were recorded.
+
+    Examples
+    --------
+    >>> import leanset.torch as lt
+    >>> data = torch.utils.data.TensorDataset(torch.eye(4), torch.tensor([0, 1, 0, 1]))
+    >>> training = lt.train(nn.Linear(4, 2), data, recipe=lt.Recipe(epochs=2, lr=0.1))
+    >>> len(training.history)
+    2
+    """
 
     model: nn.Module
     history: tuple[EpochLog, ...]
