@@ -28,7 +28,7 @@ from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
 from benchmarks._show import markdown
 from leanset._arrays import Mask, mask_of
 from leanset._threads import working_threads
-from leanset.certify import paired_gap
+from leanset.certify import quality_on
 from leanset.data import Examples
 from leanset.head import PENALTIES, refit
 from leanset.select import Task, strategy_named
@@ -120,7 +120,7 @@ def _judged(task: Task, removed: Mask) -> dict[str, float]:
     for name in ("total", "mean"):
         after = refit(replace(head, penalty=PENALTIES[name]), kept, inverses.precondition)
         judged[f"refit_{name}"] = after.change
-        judged[f"gap_{name}"] = paired_gap(task.validation, head.theta, after.theta).mean
+        judged[f"gap_{name}"] = quality_on(task.validation, head.theta, after.theta).loss_gap.mean
     return judged
 
 

@@ -24,7 +24,11 @@ from leanset.settings import Settings
 _EFFICIENCY = 0.35  # of a large matrix product; measured on whole runs, where products are thin and memory-bound
 _INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and temporary arrays of the row chunks
 _FITS_FOR_L2 = 4  # values of l2 that are usually tried
-_CG_STEPS = 25  # Hessian products of a refit or a Newton step with the full Hessian as preconditioner
+_REFIT_STEPS = 60  # products of a refit: some Newton steps with conjugate gradients
+_MEASURES = 40  # products of a Newton step, and of losses and answers before and after
+_WEIGHING = 400  # products of the weights for one start of a large head
+_HELD_OUT_REFITS = (20, 6)  # for the comparison with a random set, on few rows and on many; it is not always made
+_CALL = 0.03  # seconds of a refit on next to no data
 
 
 @dataclass(frozen=True)
@@ -129,39 +133,68 @@ def _shape(plan: Plan, outline: Outline) -> _Shape:
 
 
 def _estimated(plan: Plan, shape: _Shape) -> Estimate:
-    rate = _EFFICIENCY * _product_speed() * available_threads()
-    moves = 1e-7 + 4.5e-10 * shape.coordinates  # seconds for one exchange; depends on the length of a row
-    measuring = 2 * _CG_STEPS * shape.product / rate
-
-    def search(effort: float, rounds: int) -> float:
-        if plan.strategy.solver is None:
-            return measuring
-        each_round = (
-            shape.hessian / 2 + 2.0 * shape.movable * shape.coordinates**2 * shape.explicit + _CG_STEPS * shape.product
-        )
-        solver = plan.strategy.solver.with_effort(effort)
-        return (rounds * each_round + _CG_STEPS * shape.product) / rate + solver.expected_seconds(
-            shape.movable, shape.coordinates, moves
-        )
-
+    work = _Work(plan, shape, _EFFICIENCY * _product_speed() * available_threads())
     sizes, by_size = len(ladder_counts(shape.n, plan.constraints.most)), plan.budget.is_size
-    vectors = 2.0 * shape.n * shape.coordinates * (shape.coordinates if shape.explicit else 2)
-    fitting = 100 * shape.product + 2 * shape.hessian
+    removed = plan.budget.size(shape.n) if by_size else shape.n // 2
     stages = [
-        ("fitting the head", fitting / rate),
-        ("influence of every example", vectors / rate),
-        ("searching", search(FULL_EFFORT, 4)),
+        ("fitting the head", work.fitting),
+        ("influence of every example", work.vectors),
+        ("searching", work.search(FULL_EFFORT, removed)),
     ]
     if not by_size:
-        stages.append(("searching over the size", (expected_evaluations() - sizes) * search(SEARCH_EFFORT, 3)))
+        trials = expected_evaluations() - sizes
+        stages.append(("searching over the size", trials * work.search(SEARCH_EFFORT, removed)))
     if plan.settings.frontier or not by_size:
-        stages.append(("frontier", sizes * (search(LIGHT_EFFORT, 2) + measuring)))
+        stages.append(("frontier", sizes * (work.search(LIGHT_EFFORT, shape.n // 2) + 2 * work.measured_refit)))
     if plan.l2 is None:
-        stages.insert(0, ("choosing l2", _FITS_FOR_L2 * min(5, 1 + 10_000 // shape.n) * fitting / 2 / rate))
+        stages.insert(0, ("choosing l2", _FITS_FOR_L2 * min(5, 1 + 10_000 // shape.n) * work.fitting / 2))
     if plan.settings.suspects != "ignore" and plan.loss.targets == "classes":
-        stages.append(("looking for wrong labels", 5 * _CG_STEPS * shape.product / rate))
-    stages.append(("certifying", plan.settings.random_draws * measuring))
+        stages.append(("looking for wrong labels", 5 * work.refit / 2))
+    stages.append(("certifying", plan.settings.random_draws * work.measured_refit))
     return Estimate(tuple(stages), _peak_memory(shape))
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Seconds of the parts that a run is made of, at a rate of `rate` operations a second."""
+
+    plan: Plan
+    shape: _Shape
+    rate: float
+
+    @property
+    def fitting(self) -> float:
+        return _CALL + (100 * self.shape.product + 2 * self.shape.hessian) / self.rate
+
+    @property
+    def vectors(self) -> float:
+        shape = self.shape
+        return 2.0 * shape.n * shape.coordinates * (shape.coordinates if shape.explicit else 2) / self.rate
+
+    @property
+    def refit(self) -> float:
+        return _CALL + _REFIT_STEPS * self.shape.product / self.rate
+
+    @property
+    def measured_refit(self) -> float:
+        return self.refit + _MEASURES * self.shape.product / self.rate
+
+    def search(self, effort: float, removed: int) -> float:
+        """Return the seconds of the search for one size."""
+        shape, strategy = self.shape, self.plan.strategy
+        if strategy.solver is None:
+            return self.measured_refit
+        if strategy.weighs and shape.explicit and shape.n - removed > 2 * shape.coordinates:
+            # The first start has exact weights.
+            return self.measured_refit + 10.0 * (shape.n - removed) * shape.coordinates**2 / self.rate
+        rounds = 5 if effort > SEARCH_EFFORT else 2
+        moved = 2.0 * shape.movable * shape.coordinates**2 * shape.explicit
+        each_round = self.refit + (shape.hessian / 2 + moved + shape.product) / self.rate
+        moves = 1e-7 + 4.5e-10 * shape.coordinates  # seconds for one exchange; depends on the length of a row
+        exchanges = strategy.solver.with_effort(effort).expected_seconds(shape.movable, shape.coordinates, moves)
+        compared = 0.0 if strategy.weighs else _HELD_OUT_REFITS[shape.n > 5000] * self.refit
+        starts = compared + 3 * self.refit + (3 * _WEIGHING * shape.product / self.rate if strategy.weighs else 0.0)
+        return starts + rounds * each_round + exchanges + self.measured_refit
 
 
 def _peak_memory(shape: _Shape) -> int:

@@ -155,7 +155,7 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 0.4, *NETWORK, "--mean", "0.5,0.5,0.5"), "both --mean and --std"),
         (("--fraction", 0.4, *NETWORK, "--checkpoint", "m.pt"), "--epochs 2 does not apply to a checkpoint"),
         (("--fraction", 0.4, "--model", "lenet", "--checkpoint", "m.pt"), "no such checkpoint"),
-        (("--fraction", 0.4, *NETWORK, "--l2", 0), "--l2 0.0 must be positive"),
+        (("--fraction", 0.4, *NETWORK, "--l2", -1), "--l2 -1.0 must be a number of at least 0"),
         (("--fraction", 0.4, *NETWORK, "--stem", "large"), "one stem for all sizes"),
         (("--fraction", 0.4, *NETWORK, "--method", "el2n", "--seconds", 3), "does not search"),
         (("--fraction", 0.4, *NETWORK, "--on-bad-image", "ask"), "must be 'stop' or 'skip'"),

@@ -7,7 +7,7 @@ import typer
 
 from leanset._options import Option, options_of
 from leanset._progress import reporter_for
-from leanset._rules import names
+from leanset._rules import at_least, names
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
@@ -42,6 +42,10 @@ class TrainingOptions(NetworkOptions, WorkerOptions):
             rule=names,
             read=words_in,
         ),
+    ] = None
+    choose_epochs: Annotated[
+        int | None,
+        Option("epochs of the network that methods look at; as many as are compared if not given", rule=at_least(1)),
     ] = None
     protocols: Annotated[
         Sequence[str] | None,
@@ -104,7 +108,11 @@ def _on_images(images: Images, settings: CompareCommand) -> "Answer":
     from leanset.evaluate import compare as compared
 
     network, _ = network_settings(images, settings, seed=0)
-    asked = ("methods", "fractions", "seeds", "held_out_share", "protocols")
+    others = {
+        name: network_settings(images, replace(settings, model=name), seed=0)[0].recipe
+        for name in settings.train_models or ()
+    }
+    asked = ("methods", "fractions", "seeds", "held_out_share", "protocols", "choose_epochs")
     given = {name: value for name in asked if (value := getattr(settings, name)) is not None}
     assert settings.out is not None  # it has a default
     return compared(
@@ -113,6 +121,7 @@ def _on_images(images: Images, settings: CompareCommand) -> "Answer":
         out=settings.out,
         models=settings.train_models or (),
         recipe=network.recipe,
+        other_recipes={name: recipe for name, recipe in others.items() if recipe != network.recipe},
         runs=network.runs,
         device=network.device,
         workers=settings.workers,

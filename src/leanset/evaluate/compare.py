@@ -1,7 +1,7 @@
 """The comparison that users run on their own data."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -52,6 +52,8 @@ def compare(
     models: Sequence[str] = (),
     protocols: Sequence[str] = (EQUAL_EPOCHS, EQUAL_STEPS),
     recipe: Recipe | str | None = None,
+    other_recipes: Mapping[str, Recipe] | None = None,
+    choose_epochs: int | None = None,
     runs: int = 1,
     held_out_share: float = 0.2,
     device: str = "auto",
@@ -70,7 +72,9 @@ def compare(
     out : folder for the results; trainings that are finished there are not repeated
     models : networks to train on the kept examples; `model` if empty
     protocols : "equal-epochs", "equal-steps" or "epochs=K"
-    recipe : how to train the networks, or the name of a preset; if None, the one with the name of `model`, else "fast"
+    recipe : how to train the networks, or the name of a preset; if None, each gets the preset with its own name, else "fast"
+    other_recipes : by name, recipes of networks that `recipe` does not suit
+    choose_epochs : epochs of the network that methods look at; as many as in `recipe` if None
     runs : trainings of `model` over which scores are averaged
     held_out_share : share of each class to set aside for testing, if there are no held-out images
     device : "auto", "cpu", "cuda" or "mps"
@@ -101,11 +105,15 @@ def compare(
         protocols=tuple(protocols),
     )
     chosen = recipe if isinstance(recipe, Recipe) else preset(recipe or preset_of(model))
+    others = dict(other_recipes or {})
+    if recipe is None:
+        others = {name: preset(preset_of(name)) for name in models if preset_of(name) != preset_of(model)} | others
     setup = Setup(
         images=with_held_out(opened, held_out_share),
         scorer=model,
-        scorer_recipe=chosen,
+        scorer_recipe=chosen.with_changes(epochs=choose_epochs),
         recipe=chosen,
+        other_recipes=others,
         runs=runs,
         device=device,
     )

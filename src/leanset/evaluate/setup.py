@@ -1,7 +1,7 @@
 """What the jobs of a study share: the data, the network that methods look at, and how networks are trained."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Setup:
     scorer : network whose statistics and training dynamics the methods see
     scorer_recipe : how the scorer is trained
     recipe : how the compared networks are trained; networks without normalisation get a lower learning rate
+    other_recipes : by name, how networks are trained that have a recipe of their own
     runs : trainings of the scorer over which scores are averaged
     suspects : tell leanset that labels may be wrong
     random_draws : random removals to compare a selection's certificate with
@@ -45,6 +46,7 @@ class Setup:
     scorer: str
     scorer_recipe: Recipe
     recipe: Recipe
+    other_recipes: Mapping[str, Recipe] = field(default_factory=dict)
     runs: int = 1
     random_draws: int = 3
     suspects: bool = False
@@ -58,7 +60,8 @@ class Setup:
 
     def identity(self) -> dict[str, Any]:
         """Return everything that the outcome of a job depends on."""
-        return {
+        others = {name: recipe.to_dict() for name, recipe in self.other_recipes.items()}
+        known = {
             "data": self.images.identity,
             "examples": len(self.images),
             "scorer": self.scorer,
@@ -67,7 +70,8 @@ class Setup:
             "runs": self.runs,
             "random_draws": self.random_draws,
             "leanset_version": __version__,
-        } | ({"suspects": True} if self.suspects else {})
+        }
+        return known | ({"suspects": True} if self.suspects else {}) | ({"other_recipes": others} if others else {})
 
     def scorer_settings(self) -> NetworkSettings:
         """Return the settings of the network that methods look at."""
@@ -76,7 +80,7 @@ class Setup:
 
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the settings of a job's network, which trains on `kept` examples."""
-        recipe = self._recipe_for(job.model, self.recipe)
+        recipe = self.recipe_of(job.model)
         epochs = epochs_of(job.protocol, recipe.epochs, kept, len(self.images))
         return NetworkSettings(
             model=job.model, recipe=replace(recipe, epochs=epochs), seed=job.seed, device=self.device
@@ -86,7 +90,7 @@ class Setup:
         """Raise if the device, or a network or protocol of the jobs, is unknown."""
         fabric_for(self.device)
         for model in dict.fromkeys(job.model for job in jobs):
-            self._recipe_for(model, self.recipe)
+            self.recipe_of(model)
         for job in jobs:
             checked_protocol(job.protocol)
 
@@ -107,6 +111,10 @@ class Setup:
         """Return the options of `prune` that a method of the comparison stands for."""
         doubting = {LEANSET: {"coverage": Coverage(suspects=True)}} if self.suspects else {}
         return doubting.get(method, prune_options(method))
+
+    def recipe_of(self, model: str) -> Recipe:
+        """Return how a compared network is trained."""
+        return self._recipe_for(model, self.other_recipes.get(model, self.recipe))
 
     def _recipe_for(self, model: str, recipe: Recipe) -> Recipe:
         built = build_model(

@@ -208,7 +208,7 @@ class Study:
     def _image_passes(self, job: Job) -> float:
         n = len(self.setup.images)
         kept = max(1, round((1 - job.fraction) * n))
-        return kept * epochs_of(job.protocol, self.setup.recipe.epochs, kept, n)
+        return kept * epochs_of(job.protocol, self.setup.recipe_of(job.model).epochs, kept, n)
 
     def _report(self, cost: dict[Job, float], advance: Advance) -> None:
         done = sum(passes for job, passes in cost.items() if self.table.is_finished(job))
