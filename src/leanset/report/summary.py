@@ -55,7 +55,7 @@ def summary_rows(certificate: Certificate) -> list[Row]:
         return rows
     if c.weighted:
         span = f"{c.least_weight:.2f} to {c.largest_weight:.2f}, worth {c.effective_size:,.0f} even ones"
-        rows.append(("weights of the kept", span, "1"))
+        rows.append(("weights of the kept", span, f"{c.n / (c.n - c.removed):.3g}"))
     if c.validation_loss is not None:
         rows += _answers("validation", c.validation_same_answers, c.random_validation_same_answers)
         rows += _accuracy(c)
