@@ -66,10 +66,10 @@ def prune(
     with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
-            source = _statistics(source, settings, reporter)
+            inputs = inputs_from(_statistics(source, settings, reporter), settings).named_after(source)
         else:
             refuse_network_options(settings)
-        inputs = inputs_from(source, settings)
+            inputs = inputs_from(source, settings)
         return _saved(inputs, settings, reporter)
 
 
@@ -181,6 +181,8 @@ def _pruned(
             suspect=np.zeros(len(rows), dtype=bool) if suspect is None else suspect,
             score=np.full(len(rows), np.nan) if search.scores is None else search.scores,
             settings=identity,
+            names=None if inputs.examples.names is None else np.array(inputs.examples.names),
+            origin=inputs.examples.origin,
         )
 
 

@@ -12,6 +12,7 @@ from leanset._errors import InputError, missing_extra
 try:
     import torch
     from torch import nn
+    from torch.utils.data import DataLoader
 except ImportError:
     raise missing_extra("leanset.torch", "torch") from None
 
@@ -21,6 +22,7 @@ from leanset.capture import Captured, capture_head, find_head, weights_of
 from leanset.data import Images, array_digest
 from leanset.evaluate import compare
 from leanset.head import HeadStatistics, store_in
+from leanset.result import PruneResult
 from leanset.training import (
     MODELS,
     PRESETS,
@@ -46,9 +48,15 @@ __all__ = [
     "compare",
     "find_head",
     "gradient_norms",
+    "lean_loader",
     "preset",
     "train",
 ]
+
+_OF_A_LOADER = (  # arguments that a loader has as attributes, apart from those about the order
+    *("batch_size", "num_workers", "collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn", "generator"),
+    *("multiprocessing_context", "prefetch_factor", "persistent_workers"),
+)
 
 
 def capture(
@@ -128,6 +136,35 @@ def capture(
     if store is not None:
         stats.save(store)
     return stats
+
+
+def lean_loader(loader: "DataLoader[Any]", result: PruneResult, *, seed: int = 0) -> "DataLoader[Any]":
+    """Return a loader like a given one, over the kept rows only, each drawn as often as its weight says.
+
+    In a Lightning DataModule: `return lt.lean_loader(super().train_dataloader(), result)`.
+
+    Parameters
+    ----------
+    loader : over the data set that was pruned, in batches of a fixed size; its order is replaced
+    result : of the run
+    seed : of the order
+
+    Examples
+    --------
+    >>> import torch, leanset, leanset.torch as lt
+    >>> from torch.utils.data import DataLoader, TensorDataset
+    >>> labels = torch.arange(80) % 2
+    >>> data = TensorDataset(torch.randn(80, 3, generator=torch.manual_seed(0)) + labels[:, None], labels)
+    >>> result = leanset.prune(*data.tensors, keep=40, frontier=False)
+    >>> len(lt.lean_loader(DataLoader(data, batch_size=10, shuffle=True), result))
+    4
+    """
+    if loader.batch_size is None:
+        raise InputError(
+            "`loader` has no batch size, so it has a batch sampler of its own; give that `result.sampler(...)`."
+        )
+    options = {name: getattr(loader, name) for name in _OF_A_LOADER}
+    return DataLoader(loader.dataset, sampler=result.sampler(loader.dataset, seed=seed), **options)
 
 
 def train(

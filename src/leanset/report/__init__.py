@@ -15,6 +15,7 @@ from leanset.report.page import (
     write_run_page,
     write_study_page,
 )
+from leanset.report.reasons import reasons
 from leanset.report.scatter import scatter_figure
 from leanset.report.summary import percent, summary_rows, summary_text, verdict
 
@@ -36,6 +37,7 @@ __all__ = [
     "load",
     "machine",
     "percent",
+    "reasons",
     "save_figure",
     "scatter_figure",
     "summary_rows",
