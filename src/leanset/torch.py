@@ -18,7 +18,7 @@ except ImportError:
 
 from leanset import training as trainer
 from leanset._progress import reporter_for
-from leanset.capture import Captured, capture_head, find_head, weights_of
+from leanset.capture import Captured, as_two_classes, capture_head, find_head, weights_of
 from leanset.data import Images, array_digest
 from leanset.evaluate import compare
 from leanset.head import HeadStatistics, store_in
@@ -74,6 +74,9 @@ def capture(
 ) -> HeadStatistics:
     """Run a network over a data set and record what `leanset.prune` needs: its head's inputs, outputs and weights.
 
+    A head with one logit, for yes or no, is recorded as the same head of two classes, 0 and 1. Its weights count half
+    there, so l2 is twice the weight decay; halve the `train_l2` of a result again to train with one logit.
+
     Parameters
     ----------
     model : any network that returns the logits of its last linear layer; its device and mode do not change
@@ -100,7 +103,7 @@ def capture(
     72
     """
     name, layer = find_head(model, head)
-    names = _class_names(classes, layer.out_features)
+    names = _class_names(classes, max(2, layer.out_features))
     data, held_out = (
         DatasetBatches(dataset, workers),
         None if validation is None else DatasetBatches(validation, workers),
@@ -124,12 +127,15 @@ def capture(
         seen, other = shown(data, "Capturing the head"), None
         if held_out is not None:
             other = shown(held_out, "Capturing the held-out examples", prefix="val_", with_logits=False)
+    logits, weights = seen.logits, weights_of(layer)
+    if layer.out_features == 1 and logits is not None:
+        logits, weights, weight_decay = as_two_classes(logits, weights, weight_decay)
     stats = HeadStatistics(
         features=seen.features,
         labels=seen.labels,
         classes=names,
-        logits=seen.logits,
-        head=weights_of(layer),
+        logits=logits,
+        head=weights,
         weight_decay=weight_decay,
         validation=None if other is None else (other.features, other.labels),
     )
