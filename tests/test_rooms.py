@@ -26,6 +26,7 @@ ORDER = (
         "capture",
         "checking",
         "reporting",
+        "handover",
         "result",
         "cost",
     ),

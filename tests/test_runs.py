@@ -11,7 +11,10 @@ from leanset import RunFolderError, pruning
 from leanset.runs import RunFolder
 from leanset.select import cache, measure
 
-FILES = {"kept.txt", "removed.txt", "selection.parquet", "certificate.json", "settings.json", "frontier.csv"}
+FILES = {
+    *("kept.txt", "removed.txt", "kept.csv", "removed.csv", "selection.parquet"),
+    *("certificate.json", "settings.json", "source.json", "frontier.csv"),
+}
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from leanset._errors import InputError
 from leanset._progress import Silent
 from leanset.data import Examples, HasExamples, Images, examples_from
 from leanset.head import HeadStatistics
-from leanset.inputs import STATISTICS, read_source, statistics_in
+from leanset.inputs import STATISTICS, is_table, read_source, read_table, recorded_source, statistics_in
 from leanset.recheck import Check, check_run, targets_of_run
 from leanset.runs import NETWORK
 from leanset.settings import ReadingOptions
@@ -30,6 +30,7 @@ def verify(
     path : the run folder
     features, labels, validation : the arrays that the run was made from; or, in place of all three, a network's statistics
         or the source of features, e.g. "features.npz". A run on images needs none: its network's features are in its folder.
+        Nor does a run on a file that is still where it was.
 
     Returns
     -------
@@ -55,34 +56,36 @@ def checks_of(
     labels: ArrayLike | None = None,
     *,
     validation: tuple[ArrayLike, ArrayLike] | None = None,
+    reading: ReadingOptions | None = None,
 ) -> Iterator[Check]:
-    """Do what `verify` does, one check at a time."""
-    targets = targets_of_run(path)
-    if features is None:
-        yield from check_run(path, _captured(Path(path)))
-    elif isinstance(features, str | os.PathLike):
-        yield from check_run(path, _read(os.fspath(features), targets, Path(path)))
+    """Do what `verify` does, one check at a time; `reading` says how to read the source, as the run did if None."""
+    targets, run = targets_of_run(path), Path(path)
+    source, how = recorded_source(run)
+    store = run / NETWORK / "head"
+    if features is None and store.is_dir():
+        yield from check_run(path, HeadStatistics.load(store).examples())
+    elif features is None or isinstance(features, str | os.PathLike):
+        if features is None and not source:
+            raise InputError(
+                f"{run}: was made from data in memory, so give the data that it was made from (`--data` on the command line)."
+            )
+        yield from check_run(path, _read(os.fspath(features or source), targets, run, reading or how))
+    elif is_table(features, labels):
+        yield from check_run(path, _features_only(read_table(features, reading or how, targets), "these data", run))
     else:
         yield from check_run(path, examples_from(features, labels, validation, targets))
 
 
-def _captured(run: Path) -> Examples:
-    """Return the features that the network of a run on images left in its folder."""
-    store = run / NETWORK / "head"
-    if not store.is_dir():
-        raise InputError(
-            f"{run}: was not made from images, so give the data that it was made from (`--data` on the command line)."
-        )
-    return HeadStatistics.load(store).examples()
-
-
-def _read(source: str, targets: str, run: Path) -> Examples:
+def _read(source: str, targets: str, run: Path, reading: ReadingOptions) -> Examples:
     if source.startswith(STATISTICS):
         return statistics_in(source).examples()
-    data = read_source(source, ReadingOptions(), Silent(), targets)
+    return _features_only(read_source(source, reading, Silent(), targets), source, run)
+
+
+def _features_only(data: Images | Examples, what: str, run: Path) -> Examples:
     if isinstance(data, Images):
         raise InputError(
-            f"{source}: a run on images is checked against the features of its network, which are in its folder; give "
+            f"{what}: a run on images is checked against the features of its network, which are in its folder; give "
             f"nothing, or {STATISTICS}{run / NETWORK / 'head'}."
         )
     return data

@@ -9,9 +9,22 @@ from leanset._arrays import AnyArray, Matrix, Rows
 from leanset._errors import InputError, warn
 from leanset._options import options_of
 from leanset._progress import Reporter
-from leanset.data import Examples, Images, array_digest, examples_from, open_source
+from leanset.data import (
+    Examples,
+    Images,
+    Origin,
+    Reading,
+    array_digest,
+    examples_from,
+    is_dataset,
+    is_frame,
+    kind_of,
+    open_source,
+    read_in_memory,
+)
 from leanset.head import LOSSES, HeadStatistics
 from leanset.plan import Outline, checked_head
+from leanset.runs import SOURCE, Folder, json_safe
 from leanset.scores import Evidence, Needs
 from leanset.settings import CompareSettings, HeadOptions, NetworkOptions, ReadingOptions, Settings
 
@@ -60,6 +73,10 @@ class Inputs:
             standardize=self.standardize,
         )
 
+    def named_after(self, images: Images) -> "Inputs":
+        """Return the inputs with the names of the images that a network saw."""
+        return replace(self, examples=replace(self.examples, names=images.files or None, origin=images.origin))
+
     def take(self, places: Rows) -> "Inputs":
         """Return the inputs with some of the examples."""
         return replace(
@@ -87,6 +104,9 @@ def opened(features: Any, labels: ArrayLike | None, settings: Settings | Compare
     """Read the source if it is given by name, check arrays, and return other data unchanged."""
     if isinstance(features, os.PathLike):
         features = os.fspath(features)
+    if is_table(features, labels):
+        _check_alone("a dataset" if is_dataset(features) else "a frame with labels", labels, settings)
+        return read_table(features, settings, LOSSES[settings.loss].targets)
     if not isinstance(features, str):
         settings.refuse(options_of(ReadingOptions), "data in memory")
         if isinstance(features, Images | HeadStatistics):
@@ -106,20 +126,55 @@ def read_source(
 ) -> Images | Examples:
     """Read a data source with the user's options."""
     with reporter.stage("Reading the data", units=100, unit="%") as advance:
-        data = open_source(
-            source,
-            on_bad=options.on_bad_image,
-            image_size=options.image_size,
-            label_column=options.label_column,
-            image_column=options.image_column,
-            targets=targets,
-            advance=advance,
-        )
+        data = open_source(source, targets=targets, advance=advance, **_reading(options))
+    _warn_of_unreadable(data)
+    return replace(data, origin=replace(data.origin, source=_anywhere(source), reading=_given(options)))
+
+
+def _anywhere(source: str) -> str:
+    """Return a source with its whole path, which leads there from any folder."""
+    kind = kind_of(source)
+    return f"{kind}:{Path(source.removeprefix(f'{kind}:')).expanduser().resolve()}"
+
+
+def _given(options: ReadingOptions) -> dict[str, Any]:
+    """Return the reading options that were given, as plain values."""
+    given = {name: value for name, value in options.given().items() if name in options_of(ReadingOptions)}
+    return {name: os.fspath(v) if isinstance(v, os.PathLike) else json_safe(v) for name, v in given.items()}
+
+
+def is_table(data: Any, labels: ArrayLike | None) -> bool:
+    """Return whether data are a table in memory that has a column of labels."""
+    return is_dataset(data) or (labels is None and is_frame(data))
+
+
+def read_table(data: Any, options: ReadingOptions, targets: str) -> Images | Examples:
+    """Read a Hugging Face dataset, or a frame with a column of labels, with the user's options."""
+    read = read_in_memory(data, Reading(targets=targets, **_reading(options)))
+    _warn_of_unreadable(read)
+    return replace(read, origin=replace(read.origin, reading=_given(options)))
+
+
+def _reading(options: ReadingOptions) -> dict[str, Any]:
+    """Return a user's options as arguments of the reader, which calls one of them by another name."""
+    known = {name: getattr(options, name) for name in options_of(ReadingOptions) if name != "on_bad_image"}
+    model = None if options.text_model is None else os.fspath(options.text_model)
+    return known | {"on_bad": options.on_bad_image, "text_model": model}
+
+
+def _warn_of_unreadable(data: Images | Examples) -> None:
     if isinstance(data, Images):
         for part, what in ((data, "row"), (data.held_out, "held-out row")):
             for bad in () if part is None else part.unreadable:
                 warn(f"left out {what} {bad.row}: {bad.file}: {bad.reason}")
-    return data
+
+
+def recorded_source(run: Path) -> tuple[str, ReadingOptions]:
+    """Return the source that a saved run was read from, "" if it was in memory, and the options that it was read with."""
+    folder = Folder(run)
+    origin = Origin.from_dict(folder.read_json(SOURCE)) if folder.has(SOURCE) else Origin()
+    known = {name: value for name, value in origin.reading.items() if name in options_of(ReadingOptions)}
+    return origin.source, ReadingOptions(**known)
 
 
 def statistics_in(source: str) -> HeadStatistics:

@@ -13,13 +13,14 @@ from leanset._threads import thread_count, working_threads
 from leanset._version import __version__
 from leanset.certify import (
     Finding,
+    about_chance,
     about_the_bound,
     about_the_clock,
     about_the_fewest,
     about_the_vectors,
     issue_certificate,
 )
-from leanset.data import Examples, Images, fingerprint
+from leanset.data import Classes, Examples, Images, fingerprint
 from leanset.fitting import fitted_task
 from leanset.head import HeadStatistics
 from leanset.inputs import Inputs, inputs_from, opened, refuse_network_options
@@ -27,7 +28,7 @@ from leanset.plan import Plan, plan_for
 from leanset.problem import Removal
 from leanset.result import PruneResult, load
 from leanset.runs import RunFolder
-from leanset.select import Frontier, MeasuredSizes, Search, answer_within, ladder_counts, trusted_places
+from leanset.select import Frontier, MeasuredSizes, Search, Task, answer_within, ladder_counts, trusted_places
 from leanset.settings import Settings
 
 
@@ -66,10 +67,10 @@ def prune(
     with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
-            source = _statistics(source, settings, reporter)
+            inputs = inputs_from(_statistics(source, settings, reporter), settings).named_after(source)
         else:
             refuse_network_options(settings)
-        inputs = inputs_from(source, settings)
+            inputs = inputs_from(source, settings)
         return _saved(inputs, settings, reporter)
 
 
@@ -164,7 +165,7 @@ def _pruned(
             seed=plan.settings.seed,
             fingerprint=fingerprint(inputs.examples) if len(dropped) else identity["data_fingerprint"],
             start_distance=start_distance,
-            findings=_findings(plan, search, answer),
+            findings=[*_near_chance(inputs, task), *_findings(plan, search, answer)],
         )
         rows, design = inputs.examples.source_rows, task.head.design
         return PruneResult(
@@ -181,7 +182,19 @@ def _pruned(
             suspect=np.zeros(len(rows), dtype=bool) if suspect is None else suspect,
             score=np.full(len(rows), np.nan) if search.scores is None else search.scores,
             settings=identity,
+            names=None if inputs.examples.names is None else np.array(inputs.examples.names),
+            origin=inputs.examples.origin,
         )
+
+
+def _near_chance(inputs: Inputs, task: Task) -> list[Finding]:
+    targets = inputs.examples.targets
+    if targets.kind != Classes.kind:
+        return []
+    answers = task.head.predicted if inputs.logits is None else inputs.logits
+    right = float(np.mean(answers.argmax(axis=1) == targets.values))
+    largest = float(targets.group_sizes.max() / len(targets))
+    return about_chance(right, largest, "The head" if inputs.logits is None else "The network")
 
 
 def _findings(plan: Plan, search: Search, answer: Removal) -> list[Finding]:

@@ -30,7 +30,7 @@ def material_for(
     images: Pictures | None,
     *,
     columns: Sequence[str] | None = None,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | AnyArray | None = None,
     texts: Sequence[str] | None = None,
     reading: ReadingOptions | None = None,
     reporter: Reporter | None = None,
@@ -52,6 +52,10 @@ def material_for(
         data, images = None, data
     pictures = _pictures(images, *how)
     matrix = None if data is None else _features(data, rows, settings)
+    if isinstance(data, Examples):
+        known = known or data.columns or ()
+        texts = data.texts if texts is None else texts
+        names = data.names if names is None else names
     made = Material(features=matrix, columns=_checked_columns(known, matrix))
     made = replace(made, names=_of_rows(names, rows, "names"), texts=_of_rows(texts, rows, "texts"))
     return made if pictures is None else _with_pictures(made, pictures, rows, labels)

@@ -1,21 +1,22 @@
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from leanset import runs
 from leanset._arrays import AnyArray, Mask, Rows, Vector
-from leanset._errors import InputError, missing_extra
 from leanset.certify import Certificate
-from leanset.report import MOST_BYTES, RunFacts, Size, summary_text, verdict, write_run_page
+from leanset.data import Origin
+from leanset.handover import Handover
+from leanset.report import MOST_BYTES, RunFacts, Size, reasons, summary_text, verdict, write_run_page
 from leanset.reporting import Features, Pictures, command_for, material_for
 from leanset.select import Frontier
 
 
 @dataclass(frozen=True, repr=False)
-class PruneResult:
+class PruneResult(Handover):
     """The result of a run.
 
     Attributes
@@ -32,6 +33,8 @@ class PruneResult:
     suspect : (n,) True for examples whose label is probably wrong
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
+    names : (n,) what the examples are called: files in a folder, ids in a table; None if they have no names
+    origin : where the examples come from, and which columns were used for what
 
     Examples
     --------
@@ -54,6 +57,8 @@ class PruneResult:
     suspect: Mask
     score: Vector
     settings: dict[str, Any]
+    names: AnyArray | None = None
+    origin: Origin = Origin()  # noqa: RUF009  # frozen
 
     def __repr__(self) -> str:
         return f"<PruneResult: {len(self.kept):,} of {len(self.rows):,} kept. {verdict(self.certificate)}>"
@@ -64,9 +69,10 @@ class PruneResult:
         return self.settings.get("columns")
 
     @property
-    def weights(self) -> Vector:
-        """The weights of the kept examples, in the order of `kept`; scikit-learn's `sample_weight`."""
-        return self.weight[np.isin(self.rows, self.kept)]
+    def reasons(self) -> AnyArray:
+        """Why each example was kept or removed, in a few words ([docs/api.md](docs/api.md#reasons))."""
+        kept, pinned = np.isin(self.rows, self.kept), np.isin(self.rows, self.settings["pinned"])
+        return reasons(self.certificate, kept, pinned, self.influence_norm, self.score, self.suspect)
 
     @property
     def train_l2(self) -> float:
@@ -145,7 +151,14 @@ class PruneResult:
         ['report.html']
         """
         material = material_for(
-            self.rows, self.labels, self.settings, features, images, columns=columns, names=names, texts=texts
+            self.rows,
+            self.labels,
+            self.settings,
+            features,
+            images,
+            columns=columns,
+            names=self.names if names is None else names,
+            texts=texts,
         )
         write_run_page(path, self.facts(), material, most_bytes=max_bytes)
 
@@ -167,34 +180,29 @@ class PruneResult:
             command=command_for(self.settings),
         )
 
-    def subset(self, dataset: Any) -> Any:
-        """Return the kept items of a torch data set as a `torch.utils.data.Subset`.
-
-        Parameters
-        ----------
-        dataset : map-style, in the row order that was pruned
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rows, their weights, the certificate and the frontier as plain values, ready for JSON.
 
         Examples
         --------
-        >>> import torch, leanset
-        >>> from torch.utils.data import TensorDataset
-        >>> labels = torch.arange(80) % 2
-        >>> data = TensorDataset(torch.randn(80, 3, generator=torch.manual_seed(0)) + labels[:, None], labels)
-        >>> result = leanset.prune(data.tensors[0].numpy(), labels.numpy(), count=20, frontier=False)
-        >>> len(result.subset(data))
-        60
+        >>> import numpy as np, leanset
+        >>> labels = np.arange(40) % 2
+        >>> result = leanset.prune(np.random.default_rng(0).normal(size=(40, 2)), labels, keep=10, frontier=False)
+        >>> sorted(result.to_dict())
+        ['certificate', 'columns', 'dropped', 'frontier', 'kept', 'kept_names', 'removed', 'weights']
         """
-        try:
-            from torch.utils.data import Subset
-        except ImportError:
-            raise missing_extra("A torch subset", "torch") from None
-        whole = len(self.rows) == int(self.rows[-1]) + 1  # else rows were left out, and more may follow the last one
-        if len(dataset) <= int(self.rows[-1]) or (whole and len(dataset) != len(self.rows)):
-            raise InputError(
-                f"this data set has {len(dataset):,} items, but {len(self.rows):,} rows up to number {int(self.rows[-1]):,} "
-                "were pruned; pass the data set that was pruned."
-            )
-        return Subset(dataset, self.kept.tolist())
+        kept = np.isin(self.rows, self.kept)
+        values = {
+            "kept": self.kept.tolist(),
+            "kept_names": None if self.names is None else self.names[kept].tolist(),
+            "weights": self.weights.tolist(),
+            "removed": self.removed.tolist(),
+            "dropped": self.dropped.tolist(),
+            "columns": self.columns,
+            "certificate": self.certificate.to_dict(),
+            "frontier": [asdict(point) for point in self.frontier],
+        }
+        return cast(dict[str, Any], runs.json_safe(values))
 
     def write_to(self, folder: runs.RunFolder) -> None:
         """Write the final files into an opened folder; the certificate comes last and marks a complete run."""
@@ -204,24 +212,26 @@ class PruneResult:
         folder.write_rows(runs.REMOVED, self.removed)
         if self.settings["suspects"] == "drop":
             folder.write_rows(runs.DROPPED, self.dropped)
-        folder.write_table(
-            runs.SELECTION,
-            {
-                "row": self.rows,
-                "label": self.labels,
-                "kept": np.isin(self.rows, self.kept),
-                "pinned": np.isin(self.rows, self.settings["pinned"]),
-                "influence_norm": self.influence_norm,
-                "label_probability": self.label_probability,
-                "weight": self.weight,
-                "suspect": self.suspect,
-                "score": self.score,
-            },
-        )
-        if self.certificate.weighted:
-            kept = np.isin(self.rows, self.kept)
-            lines = zip(self.rows[kept].tolist(), self.labels[kept].tolist(), self.weight[kept].tolist(), strict=True)
-            folder.write_csv(runs.KEPT_CSV, ("row", "label", "weight"), lines)
+        kept = np.isin(self.rows, self.kept)
+        table = {
+            "row": self.rows,
+            "label": self.labels,
+            "kept": kept,
+            "pinned": np.isin(self.rows, self.settings["pinned"]),
+            "influence_norm": self.influence_norm,
+            "label_probability": self.label_probability,
+            "weight": self.weight,
+            "suspect": self.suspect,
+            "score": self.score,
+            "reason": self.reasons,
+        }
+        folder.write_table(runs.SELECTION, table if self.names is None else table | {"name": self.names})
+        folder.write_json(runs.SOURCE, self.origin.to_dict())
+        header = ("row", "path" if self.origin.root else "id", "label", "weight", "reason")
+        names = self.rows if self.names is None else self.names
+        for name, chosen in ((runs.KEPT_CSV, kept), (runs.REMOVED_CSV, ~kept)):
+            columns = (self.rows, names, self.labels, self.weight, table["reason"])
+            folder.write_csv(name, header, zip(*(column[chosen].tolist() for column in columns), strict=True))
         folder.write_text(runs.FRONTIER, self.frontier.to_csv())
         folder.write_json(runs.CERTIFICATE, self.certificate.to_dict())
         folder.close()
@@ -263,4 +273,6 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
         suspect=table["suspect"],
         score=table["score"],
         settings=folder.read_json(runs.SETTINGS),
+        names=table.get("name"),
+        origin=Origin.from_dict(folder.read_json(runs.SOURCE)) if folder.has(runs.SOURCE) else Origin(),
     )

@@ -22,10 +22,12 @@ import numpy as np
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import RunFolderError
 
-KEPT, REMOVED, KEPT_CSV, DROPPED = "kept.txt", "removed.txt", "kept.csv", "dropped.txt"
+KEPT, REMOVED, DROPPED = "kept.txt", "removed.txt", "dropped.txt"
+KEPT_CSV, REMOVED_CSV = "kept.csv", "removed.csv"
 SELECTION = "selection.parquet"
 CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
+SOURCE = "source.json"  # where the data were read from, and how
 FRONTIER = "frontier.csv"
 REPORT = "report.html"
 NETWORK = "network"  # sub-folder of the trained network; stays when the run is replaced

@@ -90,11 +90,36 @@ class ReadingOptions(Checked):
     ] = None
     label_column: Annotated[
         str | None,
-        Option("label column of a parquet or hf source; a usual name if not given"),
+        Option("label column of a table (parquet, csv, jsonl, hf, a frame); a usual name if not given", rule=a_text),
     ] = None
     image_column: Annotated[
         str | None,
-        Option("image column of a parquet or hf source; a usual name if not given"),
+        Option("image column of a parquet or hf source; a usual name if not given", rule=a_text),
+    ] = None
+    feature_columns: Annotated[
+        Sequence[str] | None,
+        Option(
+            "columns of a table to use as features, e.g. age,height; if not given, the column of number lists, or else "
+            "all columns that are nothing else",
+            rule=names,
+            read=words_in,
+        ),
+    ] = None
+    drop: Annotated[
+        Sequence[str],
+        Option("columns of a table to leave out, e.g. date,name", rule=names, read=words_in, shown="none"),
+    ] = ()
+    text_column: Annotated[
+        str | None,
+        Option("column of texts in a table, which become features by TF-IDF and its 100 main directions", rule=a_text),
+    ] = None
+    text_model: Annotated[
+        str | os.PathLike[str] | None,
+        Option("folder of a sentence-transformers model that turns the texts into features instead"),
+    ] = None
+    id_column: Annotated[
+        str | None,
+        Option("column of a table that names the rows, for kept.csv; a usual name if not given", rule=a_text),
     ] = None
 
 

@@ -12,15 +12,17 @@ from leanset._errors import InputError, missing_extra
 try:
     import torch
     from torch import nn
+    from torch.utils.data import DataLoader
 except ImportError:
     raise missing_extra("leanset.torch", "torch") from None
 
 from leanset import training as trainer
 from leanset._progress import reporter_for
-from leanset.capture import Captured, capture_head, find_head, weights_of
+from leanset.capture import Captured, as_two_classes, capture_head, find_head, weights_of
 from leanset.data import Images, array_digest
 from leanset.evaluate import compare
 from leanset.head import HeadStatistics, store_in
+from leanset.result import PruneResult
 from leanset.training import (
     MODELS,
     PRESETS,
@@ -46,9 +48,15 @@ __all__ = [
     "compare",
     "find_head",
     "gradient_norms",
+    "lean_loader",
     "preset",
     "train",
 ]
+
+_OF_A_LOADER = (  # arguments that a loader has as attributes, apart from those about the order
+    *("batch_size", "num_workers", "collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn", "generator"),
+    *("multiprocessing_context", "prefetch_factor", "persistent_workers"),
+)
 
 
 def capture(
@@ -65,6 +73,9 @@ def capture(
     progress: bool | None = None,
 ) -> HeadStatistics:
     """Run a network over a data set and record what `leanset.prune` needs: its head's inputs, outputs and weights.
+
+    A head with one logit, for yes or no, is recorded as the same head of two classes, 0 and 1. Its weights count half
+    there, so l2 is twice the weight decay; halve the `train_l2` of a result again to train with one logit.
 
     Parameters
     ----------
@@ -92,7 +103,7 @@ def capture(
     72
     """
     name, layer = find_head(model, head)
-    names = _class_names(classes, layer.out_features)
+    names = _class_names(classes, max(2, layer.out_features))
     data, held_out = (
         DatasetBatches(dataset, workers),
         None if validation is None else DatasetBatches(validation, workers),
@@ -116,18 +127,50 @@ def capture(
         seen, other = shown(data, "Capturing the head"), None
         if held_out is not None:
             other = shown(held_out, "Capturing the held-out examples", prefix="val_", with_logits=False)
+    logits, weights = seen.logits, weights_of(layer)
+    if layer.out_features == 1 and logits is not None:
+        logits, weights, weight_decay = as_two_classes(logits, weights, weight_decay)
     stats = HeadStatistics(
         features=seen.features,
         labels=seen.labels,
         classes=names,
-        logits=seen.logits,
-        head=weights_of(layer),
+        logits=logits,
+        head=weights,
         weight_decay=weight_decay,
         validation=None if other is None else (other.features, other.labels),
     )
     if store is not None:
         stats.save(store)
     return stats
+
+
+def lean_loader(loader: "DataLoader[Any]", result: PruneResult, *, seed: int = 0) -> "DataLoader[Any]":
+    """Return a loader like a given one, over the kept rows only, each drawn as often as its weight says.
+
+    In a Lightning DataModule: `return lt.lean_loader(super().train_dataloader(), result)`.
+
+    Parameters
+    ----------
+    loader : over the data set that was pruned, in batches of a fixed size; its order is replaced
+    result : of the run
+    seed : of the order
+
+    Examples
+    --------
+    >>> import torch, leanset, leanset.torch as lt
+    >>> from torch.utils.data import DataLoader, TensorDataset
+    >>> labels = torch.arange(80) % 2
+    >>> data = TensorDataset(torch.randn(80, 3, generator=torch.manual_seed(0)) + labels[:, None], labels)
+    >>> result = leanset.prune(*data.tensors, keep=40, frontier=False)
+    >>> len(lt.lean_loader(DataLoader(data, batch_size=10, shuffle=True), result))
+    4
+    """
+    if loader.batch_size is None:
+        raise InputError(
+            "`loader` has no batch size, so it has a batch sampler of its own; give that `result.sampler(...)`."
+        )
+    options = {name: getattr(loader, name) for name in _OF_A_LOADER}
+    return DataLoader(loader.dataset, sampler=result.sampler(loader.dataset, seed=seed), **options)
 
 
 def train(

@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
 import torch
+from scipy.optimize import minimize
 from torch import nn
+from torch.utils.data import TensorDataset
 
+import leanset
+import leanset.torch as lt
 from leanset import InputError
 from leanset.capture import capture_head, find_head, weights_of
 from leanset.training import ImageBatches
@@ -80,3 +84,33 @@ def test_the_last_linear_layer_is_found_and_a_wrong_name_is_answered_with_the_ri
         find_head(Wrapped(nn.Identity()), "classifier")
     with pytest.raises(InputError, match="no linear layer"):
         find_head(nn.Conv2d(1, 1, 1))
+
+
+@pytest.mark.parametrize("squeezed", [False, True])
+def test_a_head_with_one_logit_is_the_same_head_of_two_classes(squeezed):
+    class Binary(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(4, 1)
+
+        def forward(self, inputs):
+            return self.head(inputs).squeeze(1) if squeezed else self.head(inputs)
+
+    torch.manual_seed(0)
+    labels = torch.arange(120) % 2
+    inputs = torch.randn(120, 4) + labels[:, None]
+    targets = labels.float() if squeezed else labels.float()[:, None]
+    model = Binary()
+    stats = lt.capture(model, TensorDataset(inputs, targets), weight_decay=0.01)
+    odds = model.head(inputs)[:, 0].detach().numpy()
+    np.testing.assert_allclose(stats.logits[:, 1] - stats.logits[:, 0], odds, rtol=1e-5)
+    assert stats.classes == ("0", "1")
+    # The minimum of the problem with two classes is, halved, that of the one logit with its own weight decay.
+    result = leanset.prune(stats, fraction=0.25, frontier=False)
+    fitted = minimize(
+        lambda w: np.logaddexp(0, -(2 * labels.numpy() - 1) * (inputs.numpy() @ w[:4] + w[4])).mean() + 0.005 * w @ w,
+        np.zeros(5),
+        tol=1e-12,
+    ).x
+    assert result.certificate.l2 == 0.02
+    assert result.certificate.head_norm == pytest.approx(np.linalg.norm(fitted) / np.sqrt(2), rel=1e-4)

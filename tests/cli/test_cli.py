@@ -69,11 +69,89 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_work(toy_npz, tmp
     assert not (tmp_path / "run").exists()
 
 
-def test_json_is_the_certificate_and_nothing_else(toy_npz, toy):
-    done = call("prune", toy_npz, "--count", 50, "--json", "--no-frontier", check=0)
-    expected = leanset.prune(*toy[:2], validation=toy[2], count=50, frontier=False).certificate
-    assert json.loads(done.stdout) == expected.to_dict()
+def test_json_is_the_result_and_nothing_else(toy_npz, toy, tmp_path):
+    out = tmp_path / "run"
+    done = call("prune", toy_npz, "--count", 50, "--json", "--no-frontier", "--out", out, check=0)
+    expected = leanset.prune(*toy[:2], validation=toy[2], count=50, frontier=False)
+    assert json.loads(done.stdout) == expected.to_dict() | {"folder": str(out)}
+    assert json.loads(done.stdout)["removed"] == expected.removed.tolist()
     assert done.stderr == ""
+    assert json.loads(call("show", out, "--json", check=0).stdout) == json.loads(done.stdout)
+    checked = json.loads(call("verify", out, "--json", check=0).stdout)
+    assert checked["holds"]
+    assert {check["name"] for check in checked["checks"]} >= {"partition", "measured change"}
+
+
+def test_without_out_the_answer_goes_to_a_new_folder_that_is_named(toy_npz, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    arguments = ("prune", toy_npz, "--count", 50, "--no-frontier")
+    done = call(*arguments, check=0)
+    assert "Saved in leanset-runs/toy-1\n" in done.stdout
+    assert call(*arguments, "--quiet", check=0).stdout == "Saved in leanset-runs/toy-2\n"
+    assert json.loads(call(*arguments, "--json", check=0).stdout)["folder"] == "leanset-runs/toy-3"
+    assert len(leanset.load("leanset-runs/toy-3").removed) == 50
+    call(*arguments, "--dry-run", check=0)
+    call("prune", toy_npz, "--count", 5000, check=2)
+    assert not Path("leanset-runs/toy-4").exists()
+
+
+def test_the_summary_lists_the_columns_and_leaves_the_paper_s_scale_out(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"r{row},{rng.normal() + row % 2:.6f},{rng.normal():.6f},2020-01-01,{row % 2}" for row in range(80)]
+    (tmp_path / "a.csv").write_text("id,x,z,day,kind\n" + "\n".join(lines))
+    reading = ("--label-column", "kind", "--drop", "day")
+    arguments = ("prune", tmp_path / "a.csv", "--keep", 40, "--no-frontier", "--out", tmp_path / "run")
+    done = call(*arguments, *reading, check=0)
+    assert "Features: x, z. Label: kind. Names of the rows: id. Left out: day." in done.stdout
+    assert "Theorem" not in done.stdout
+    assert "All checks hold" in call("verify", tmp_path / "run", check=0).stdout
+    assert "All checks hold" in call("verify", tmp_path / "run", "--data", tmp_path / "a.csv", check=0).stdout
+    assert "Does not hold: data" in call("verify", tmp_path / "run", *reading[:3], "day,z", check=1).stdout
+    refused = call(*arguments, "--label-column", "kind", check=2)
+    assert "column `day` is date32" in refused.stderr
+    assert "--drop day" in refused.stderr
+
+
+def test_a_head_near_chance_is_said_before_the_numbers(tmp_path):
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "noise.npz", X=rng.normal(size=(200, 2)), y=np.arange(200) % 2)
+    done = call("prune", tmp_path / "noise.npz", "--count", 20, "--no-frontier", "--out", tmp_path / "run", check=0)
+    assert done.stdout.index("The head is near chance: it answers") < done.stdout.index("random sets")
+
+
+def test_export_copies_kept_files(tmp_path):
+    from dataclasses import replace
+
+    rng = np.random.default_rng(0)
+    names = np.array([f"{'ab'[row % 2]}/{row}.png" for row in range(60)])
+    for name in names:
+        (tmp_path / "photos" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "photos" / name).write_bytes(b"pixels")
+    result = leanset.prune(rng.normal(size=(60, 2)), [name[0] for name in names], keep=20, frontier=False)
+    replace(result, names=names, origin=leanset.data.Origin(root=str(tmp_path / "photos"))).save(tmp_path / "run")
+    assert (tmp_path / "run" / "kept.csv").read_text().startswith("row,path,label,weight,reason\n")
+    done = call("export", tmp_path / "run", "--to", tmp_path / "kept", check=0)
+    assert done.stdout == f"20 files copied to {tmp_path / 'kept'}\n"
+    assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["a", "b"]
+    linked = json.loads(
+        call("export", tmp_path / "run", "--to", tmp_path / "links", "--link", "--json", check=0).stdout
+    )
+    assert len(linked["files"]) == 20
+    assert all(Path(file).is_symlink() for file in linked["files"])
+    (tmp_path / "photos").rename(tmp_path / "moved")
+    assert "say where with --from" in call("export", tmp_path / "run", "--to", tmp_path / "x", check=2).stderr
+    call("export", tmp_path / "run", "--to", tmp_path / "y", "--from", tmp_path / "moved", "--quiet", check=0)
+
+
+def test_every_command_speaks_json():
+    import typer
+
+    from leanset.cli.app import app
+
+    commands = typer.main.get_command(app).commands
+    assert [
+        name for name, command in commands.items() if "--json" not in {o for p in command.params for o in p.opts}
+    ] == []
 
 
 def test_quiet_says_nothing(toy_npz, tmp_path):

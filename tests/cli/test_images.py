@@ -1,7 +1,9 @@
+import csv
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,7 +102,7 @@ def test_any_method_from_the_statistics_that_a_run_left(image_run):
             "--no-frontier",
             check=0,
         )
-        assert json.loads(done.stdout)["method"] == name
+        assert json.loads(done.stdout)["certificate"]["method"] == name
 
 
 def test_grand_is_added_to_a_finished_network(image_folder, image_run, tmp_path):
@@ -122,7 +124,7 @@ def test_own_weights_instead_of_training(image_folder, image_run, tmp_path):
         *("--epsilon", 0.5, "--out", tmp_path / "run", "--no-frontier", "--json"),
         check=0,
     )
-    assert json.loads(done.stdout)["refit_change"] <= 0.5
+    assert json.loads(done.stdout)["certificate"]["refit_change"] <= 0.5
     assert done.stderr == ""
     weights = torch.load(image_run / "network" / "model.pt", weights_only=True)["weights"]
     torch.save(weights, tmp_path / "foreign.pt")
@@ -130,10 +132,10 @@ def test_own_weights_instead_of_training(image_folder, image_run, tmp_path):
     done = call("prune", f"folder:{image_folder}", *foreign, "--no-frontier", "--json", check=0)
     assert "0.0002 is assumed" in done.stderr
     told = call("prune", f"folder:{image_folder}", *foreign, "--no-frontier", "--json", "--weight-decay", 0.01, check=0)
-    assert json.loads(told.stdout)["l2"] == 0.01
+    assert json.loads(told.stdout)["certificate"]["l2"] == 0.01
     by_c = call("prune", f"folder:{image_folder}", *foreign, "--no-frontier", "--json", "--C", 1.0, check=0)
     assert by_c.stderr == ""  # no weight decay is assumed
-    assert not json.loads(by_c.stdout)["penalised_bias"]
+    assert not json.loads(by_c.stdout)["certificate"]["penalised_bias"]
 
 
 def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
@@ -253,3 +255,15 @@ def test_two_processes_train_one_network(image_folder, tmp_path):
             assert np.isfinite(dynamics["margin"]).all()  # each example was noted, whichever process saw it
     for name, weight in weights[0].items():
         torch.testing.assert_close(weights[1][name], weight, rtol=1e-3, atol=1e-4)
+
+
+def test_kept_files_are_named_and_can_be_copied_out(image_run, image_folder, tmp_path):
+    with (image_run / "kept.csv").open(newline="") as file:
+        kept = list(csv.DictReader(file))
+    root = Path(json.loads((image_run / "source.json").read_text())["root"])
+    assert root.is_relative_to(image_folder)
+    assert all((root / line["path"]).is_file() for line in kept)
+    assert all(line["path"].split("/")[0] == line["label"] for line in kept)
+    call("export", image_run, "--to", tmp_path / "kept", "--quiet", check=0)
+    copied = sorted(path.relative_to(tmp_path / "kept").as_posix() for path in (tmp_path / "kept").rglob("*.png"))
+    assert copied == sorted(line["path"] for line in kept)

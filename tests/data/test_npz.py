@@ -42,7 +42,7 @@ def test_pickled_objects_are_never_loaded(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "match"),
     [
-        ({"x": [1], "y": [2]}, "no `features` and no `labels`.*found x, y"),
+        ({"a": [1], "b": [2]}, "no `features` and no `labels`.*found a, b"),
         ({"features": [[1.0]]}, "no `labels`"),
         ({"features": [[1.0], [2.0]], "labels": [0, 1], "val_features": [[1.0]]}, "give both or neither"),
     ],

@@ -16,7 +16,7 @@ from leanset.report.page import html
 from leanset.report.page.findings import ADVICE, about_classes, about_pairs, about_random, about_residual, notes
 from leanset.report.page.landscape import landscape
 from leanset.report.page.neighbours import near_duplicates, nearest_kept
-from leanset.report.page.verdict import certificate_lines, plain_verdict
+from leanset.report.verdict import certificate_lines, plain_verdict
 from tests.report.pages import CLASSES, NASTY, names_of, pictures_of, small_run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

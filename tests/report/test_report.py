@@ -1,4 +1,5 @@
 import dataclasses
+import re
 import sys
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 import leanset
 from leanset import MissingExtraError
-from leanset.report import frontier_figure, influence_figure, percent, summary_rows, verdict
+from leanset.report import change, frontier_figure, influence_figure, number, share, summary_rows, summary_text, verdict
 
 
 @pytest.fixture
@@ -34,10 +35,19 @@ def test_the_first_line_says_better_than_random_only_if_loss_and_answers_are(cer
 
 def test_every_line_of_the_summary_stands_beside_random(certificate):
     rows = {what: (own, random) for what, own, random in summary_rows(certificate)}
-    assert rows["same answers, validation"][1] == percent(certificate.random_validation_same_answers)
-    assert f"{certificate.validation_loss_gap:+.4f}" in rows["validation loss"][0]
-    assert rows["validation loss"][1] == f"{certificate.random_validation_loss_gap:+.4f}"
-    assert rows["head moves by ‖Δθ‖"][1].startswith(f"{certificate.random_refit_change_mean:.4g}")
+    assert rows["same answers, validation"][1] == share(certificate.random_validation_same_answers)
+    before, after = certificate.validation_loss, certificate.validation_loss + certificate.validation_loss_gap
+    assert rows["validation loss"][0].startswith(f"{before:.4f} before, {after:.4f} after (95 %: ")
+    assert rows["validation loss"][1] == change(certificate.random_validation_loss_gap)
+    assert rows["the head moves by"][1].startswith(number(certificate.random_refit_change_mean))
+
+
+def test_no_number_is_a_signed_zero_or_rises_by_a_negative_amount(certificate):
+    ends = ("validation_loss_gap", "validation_loss_gap_low", "validation_loss_gap_high", "random_validation_loss_gap")
+    for size in (0.0, -0.0006, 1e-9, -1e-9):
+        same = dataclasses.replace(certificate, **dict.fromkeys(ends, size), training_loss_gap=size)
+        text = summary_text(same, {}, None)
+        assert not re.search(r"[+−-]0\.0+\b|rises by|changes by", text), text
 
 
 def test_summary_of_an_empty_answer_is_short(toy):

@@ -47,6 +47,7 @@ def test_pairs_and_dicts_become_batches(dataset):
         ([{"picture": torch.zeros(2), "label": 0}] * 3, "'picture'"),
         ([(torch.zeros(2), 0.5)] * 3, "one integer per item"),
         ([(torch.zeros(2), torch.zeros(2, dtype=torch.long))] * 3, "one integer per item"),
+        ([(torch.zeros(2, dtype=torch.uint8), 0)] * 3, r"are bytes \(uint8\).*image / 255"),
         ([(object(), 0)] * 3, "transform them to tensors"),
     ],
 )

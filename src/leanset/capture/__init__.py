@@ -4,13 +4,14 @@ import leanset.training  # noqa: F401  # first, because without torch it says wh
 from leanset.capture.cost import network_seconds
 from leanset.capture.locate import find_head
 from leanset.capture.network import Network, network_statistics, trained_network
-from leanset.capture.recording import Captured, capture_head, weights_of
+from leanset.capture.recording import Captured, as_two_classes, capture_head, weights_of
 from leanset.capture.settings import NetworkSettings, network_settings
 
 __all__ = [
     "Captured",
     "Network",
     "NetworkSettings",
+    "as_two_classes",
     "capture_head",
     "find_head",
     "network_seconds",

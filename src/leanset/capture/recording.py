@@ -69,6 +69,22 @@ def capture_head(
     return Captured(features, logits, labels)
 
 
+def as_two_classes(logits: AnyArray, head: Matrix, weight_decay: float | None) -> tuple[AnyArray, Matrix, float | None]:
+    """Return a head with one logit z, the log-odds of class 1, as the same head of two classes with logits −z/2 and z/2.
+
+    Its weights have half the squared norm, so twice the weight decay penalises them as much.
+
+    Examples
+    --------
+    >>> logits, head, decay = as_two_classes(np.array([[2.0]]), np.array([[4.0, 1.0]]), 0.1)
+    >>> logits.tolist(), head.tolist(), decay
+    ([[-1.0, 1.0]], [[-2.0, -0.5], [2.0, 0.5]], 0.2)
+    """
+    halves = np.array([-0.5, 0.5])
+    decay = None if weight_decay is None else 2 * weight_decay
+    return logits * halves.astype(logits.dtype), halves[:, None] * head, decay
+
+
 def weights_of(layer: nn.Linear) -> Matrix:
     """Return a linear layer as a (C, d+1) head, bias last (zero if the layer has none)."""
     weight = layer.weight.detach().cpu().double().numpy()

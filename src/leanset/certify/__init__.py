@@ -1,6 +1,13 @@
 from leanset.certify.bounds import loss_gap_bounds
 from leanset.certify.certificate import Certificate
-from leanset.certify.findings import Finding, about_the_bound, about_the_clock, about_the_fewest, about_the_vectors
+from leanset.certify.findings import (
+    Finding,
+    about_chance,
+    about_the_bound,
+    about_the_clock,
+    about_the_fewest,
+    about_the_vectors,
+)
 from leanset.certify.issue import issue_certificate
 from leanset.certify.predictions import Prediction, predictions
 from leanset.certify.quality import half_width, paired, quality_on
@@ -9,6 +16,7 @@ __all__ = [
     "Certificate",
     "Finding",
     "Prediction",
+    "about_chance",
     "about_the_bound",
     "about_the_clock",
     "about_the_fewest",

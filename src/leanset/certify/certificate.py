@@ -3,6 +3,8 @@ from typing import Any
 
 from leanset.certify.findings import Finding
 
+_FAR = 0.5  # of the head's norm; the heads of networks that were trained for a few epochs only are this far and further
+
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
@@ -152,6 +154,11 @@ class Certificate:
         return (
             self.random_training_same_answers if self.validation_loss is None else self.random_validation_same_answers
         )
+
+    @property
+    def far_from_minimum(self) -> bool:
+        """Whether the head that was given, such as a network's, is far from where the certificate is about."""
+        return (self.start_head_distance or 0.0) > _FAR * self.head_norm
 
     @property
     def below_random(self) -> float:

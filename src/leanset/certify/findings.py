@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from leanset._arrays import Mask
 from leanset.head import Design
 
+_ABOVE_CHANCE = 0.1  # share of the way from chance to perfection below which answers are near chance
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -91,6 +93,31 @@ def about_the_start(distance: float, head_norm: float) -> Finding:
         f"The given head was {distance:.4g} from the minimum of its own problem "
         f"({distance / head_norm:.2%} of the norm there); influences are computed at the minimum.",
     )
+
+
+def about_chance(right: float, largest: float, who: str) -> list[Finding]:
+    """State that a network or a head hardly does better than naming the largest class, if it hardly does.
+
+    Parameters
+    ----------
+    right : share of the training examples that it answers right
+    largest : share of the largest class
+    who : what answers
+
+    Examples
+    --------
+    >>> len(about_chance(0.12, 0.1, "The network")), about_chance(0.3, 0.1, "The network")
+    (1, [])
+    """
+    if right >= largest + _ABOVE_CHANCE * (1 - largest):
+        return []
+    return [
+        Finding(
+            "LS118",
+            f"{who} is near chance: it answers {100 * right:.1f} % of the training examples right, and the largest class alone "
+            f"has {100 * largest:.1f} %. What it says about examples means little.",
+        )
+    ]
 
 
 def about_the_bound(limit: float) -> Finding:

@@ -33,6 +33,11 @@ ENTRIES = {
         "verify",
         "Re-check a saved run with independent code; the exit code is 1 if a check fails.",
     ),
+    "export": Entry(
+        "leanset.cli.export",
+        "export",
+        "Copy the kept image files of a run into a new folder, one sub-folder for each class.",
+    ),
     "show": Entry(
         "leanset.cli.saved", "show_run", "Show a saved run: its table, its frontier and optionally its figures."
     ),

@@ -11,9 +11,9 @@ from leanset import PruneResult, prune
 from leanset._arrays import AnyArray
 from leanset._errors import missing_extra
 from leanset.checking import checks_of
-from leanset.cli import show
+from leanset.cli import options, show
 from leanset.cli.guard import guarded
-from leanset.report import percent
+from leanset.report import share
 
 _C = 1.0  # scikit-learn's default
 _TO_THE_MINIMUM: dict[str, Any] = {"solver": "newton-cholesky", "tol": 1e-12, "max_iter": 1000}  # of scikit-learn
@@ -27,16 +27,25 @@ Part = tuple[AnyArray, AnyArray]
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the two runs and their figures.")] = Path("leanset-demo"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier demo in that folder.")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show on real data how few examples give the same model, and re-check it; under two minutes.
 
     Example: leanset demo --out demo/
     """
-    _same_model(out / "breast-cancer", overwrite)
-    _near_model(out / "digits", overwrite)
+    with show.silenced(as_json):
+        results = run_demo(out, overwrite=overwrite)
+    if as_json:
+        show.show_json({folder: result.to_dict() for folder, result in results.items()})
 
 
-def _same_model(out: Path, overwrite: bool) -> None:
+def run_demo(out: Path, *, overwrite: bool) -> dict[str, PruneResult]:
+    """Find how few examples give the same model, then remove more than that; re-check both runs, draw figures."""
+    parts = {"breast-cancer": _same_model, "digits": _near_model}
+    return {str(out / name): part(out / name, overwrite) for name, part in parts.items()}
+
+
+def _same_model(out: Path, overwrite: bool) -> PruneResult:
     train, held_out = _breast_cancer()
     show.OUT.print(
         "[bold]1. Breast cancer: how few examples give the same model?[/bold]\n"
@@ -52,9 +61,10 @@ def _same_model(out: Path, overwrite: bool) -> None:
     _beside_scikit_learn(result, train, held_out)
     _recheck(out, train, held_out)
     show.draw_figures(result, out)
+    return result
 
 
-def _near_model(out: Path, overwrite: bool) -> None:
+def _near_model(out: Path, overwrite: bool) -> PruneResult:
     train, held_out = _digits()
     show.OUT.print(
         "\n[bold]2. Handwritten digits: how near does it come with 70 % removed?[/bold]\n"
@@ -66,6 +76,7 @@ def _near_model(out: Path, overwrite: bool) -> None:
     show.show_result(result, str(out))
     _recheck(out, train, held_out)
     show.draw_figures(result, out)
+    return result
 
 
 def _recheck(out: Path, train: Part, held_out: Part) -> None:
@@ -124,8 +135,8 @@ def _beside_scikit_learn(result: PruneResult, train: Part, held_out: Part) -> No
     table.add_column("", style="bold")
     for heading in (f"all {len(train[1])}", f"these {kept}", f"{kept} at random"):
         table.add_column(heading, justify="right")
-    table.add_row("right answers, held out", *map(percent, right))
-    table.add_row("same answers, held out", "", *map(percent, same[1:]))
+    table.add_row("right answers, held out", *map(share, right))
+    table.add_row("same answers, held out", "", *map(share, same[1:]))
     for name, fits in (("at the minimum", exact), ("default options", usual)):
         _, lean, random = fits.differences()
         table.add_row(f"coefficients apart, {name}", "", f"{lean:.0e}", f"{random:.2f}")

@@ -12,9 +12,24 @@ from leanset.cli import show
 from leanset.settings import Settings
 
 Parameters = ParamSpec("Parameters")
-_OTHER_NAMES = {"on_bad": "on_bad_image", "max_bytes": "max_size"}  # arguments of inner functions, and their options
+_OTHER_NAMES = {
+    "on_bad": "on_bad_image",
+    "max_bytes": "max_size",
+    "source": "from",
+}  # arguments of inner functions, and their options
 _OWN_OPTIONS = (  # of commands other than `prune`
-    *("fractions", "held_out_share", "max_size", "methods", "protocols", "scale", "seeds", "train_models", "workers"),
+    *(
+        "from",
+        "fractions",
+        "held_out_share",
+        "max_size",
+        "methods",
+        "protocols",
+        "scale",
+        "seeds",
+        "train_models",
+        "workers",
+    ),
 )
 _ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 
@@ -37,8 +52,9 @@ def guarded(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
             _fail(f"{error.filename or 'input or output'}: {error.strerror or error}.", 3)
         except MemoryError:
             _fail("out of memory; --dry-run shows what a run needs, and a smaller --memory reduces it.", 3)
-        except KeyboardInterrupt:
-            _fail("interrupted. With --out, finished work is saved: run the same command again to resume.", 130)
+        except KeyboardInterrupt as error:
+            place = f"--out {error}" if str(error) else "the same --out"
+            _fail(f"interrupted. Finished work is saved: run the same command again, with {place}, to resume.", 130)
 
     return run
 

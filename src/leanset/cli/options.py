@@ -22,8 +22,8 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="cifar10:, cifar100:, tiny-imagenet:, idx:, folder:, npz:, parquet: or hf: and a path; head: and a folder of head "
-        "statistics; or an npz or parquet file of features and labels.",
+        help="cifar10:, cifar100:, tiny-imagenet:, idx:, folder:, npz:, npy:, parquet:, csv:, jsonl: or hf: and a path; head: "
+        "and a folder of head statistics; or an npz, npy, parquet, csv or jsonl file of features and labels.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]

@@ -67,6 +67,7 @@ def paper(
     noisy_labels: Labels = None,
     noisy_names: LabelNames = "worse_label,aggre_label",
     report: options.Report = None,
+    as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Repeat the paper's experiments, each with its tables, figures and record.
@@ -93,7 +94,7 @@ def paper(
     folders: list[Path] = []
     for source, kind in zip(sources, kinds, strict=True):
         folder = out if len(sources) == 1 else out / kind
-        with thread_count(settings.threads), reporter_for(False if quiet else None) as reporter:
+        with thread_count(settings.threads), reporter_for(False if quiet or as_json else None) as reporter:
             images = options.images_from(source, ReadingOptions(), reporter, "the paper's experiments train")
             for name in chosen:
                 asked = Experiment(
@@ -109,12 +110,14 @@ def paper(
                 )
                 written = run_experiment(name, asked)
                 folders.append(written)
-                if not quiet:
+                if not (quiet or as_json):
                     show.OUT.print(f"{name}: {written}", markup=False)
     if report is not None:
         write_paper_report(report, folders)
-        if not quiet:
+        if not (quiet or as_json):
             show.show_saved(report)
+    if as_json:
+        show.show_json({"folders": list(map(str, folders)), "report": None if report is None else str(report)})
 
 
 def _found() -> list[str]:

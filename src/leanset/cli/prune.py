@@ -1,11 +1,11 @@
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from leanset import estimate, prune
 from leanset.cli import options, show
+from leanset.cli.folders import folder_for
 from leanset.cli.guard import guarded
 from leanset.cli.report import write_report
 from leanset.report import check_page
@@ -44,13 +44,16 @@ def prune_command(
         return
     if report is not None:
         check_page(report)
-    result = prune(source, settings=settings)
+    with folder_for(source, settings.out) as out:
+        result = prune(source, settings=replace(settings, out=out))
     if report is not None:
-        run = None if settings.out is None else Path(settings.out)
-        write_report(report, result, run, source, None, settings, quiet=quiet or as_json)
+        write_report(report, result, out, source, None, settings, quiet=quiet or as_json)
     if as_json:
-        show.show_json(result.certificate.to_dict())
-    elif not quiet:
-        show.show_result(result, None if settings.out is None else str(settings.out))
+        show.show_json(result.to_dict() | {"folder": str(out)})
+    elif quiet:
+        if settings.out is None:
+            show.show_folder(str(out))  # nobody else says where it is
+    else:
+        show.show_result(result, str(out))
         if report is not None:
             show.show_saved(report)

@@ -7,7 +7,7 @@ from leanset import PruneResult, load
 from leanset._progress import reporter_for
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
-from leanset.inputs import STATISTICS
+from leanset.inputs import STATISTICS, recorded_source
 from leanset.parsing import bytes_in
 from leanset.report import MOST_BYTES, write_run_page
 from leanset.reporting import material_for
@@ -43,6 +43,7 @@ def report(
     images: Images = None,
     out: Out = None,
     max_size: MaxSize = "10MB",
+    as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page about a saved run: one HTML file that opens from disk and needs no network.
@@ -51,8 +52,11 @@ def report(
     """
     most_bytes = bytes_in(max_size, "max_size")
     target = out or run / REPORT
-    write_report(target, load(run), run, data, images, settings, most_bytes, quiet=quiet)
-    if not quiet:
+    reading = settings if settings.given() else recorded_source(run)[1]
+    write_report(target, load(run), run, data, images, reading, most_bytes, quiet=quiet or as_json)
+    if as_json:
+        show.show_json({"report": str(target), "bytes": target.stat().st_size})
+    elif not quiet:
         show.show_saved(target)
 
 

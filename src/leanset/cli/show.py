@@ -1,5 +1,6 @@
+import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from rich.table import Table
 
 from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
-from leanset.report import frontier_figure, influence_figure, summary_rows, verdict
+from leanset.report import change, frontier_figure, influence_figure, number, others, summary_rows, urgent, verdict
+from leanset.runs import json_safe
 from leanset.trials import figure_tables
 
 if TYPE_CHECKING:
@@ -21,9 +23,13 @@ if TYPE_CHECKING:
 OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
 
-def show_result(result: PruneResult, folder: str | None) -> None:
-    """Print the summary of a finished run, its findings, and its folder."""
+def show_result(result: PruneResult, folder: str) -> None:
+    """Print the summary of a finished run, doubts about it first, and its folder."""
     OUT.print(verdict(result.certificate), style="bold")
+    for doubt in urgent(result.certificate):
+        OUT.print(doubt, style="yellow", markup=False)
+    if used := result.origin.sentence():
+        OUT.print(used, markup=False)
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("", style="bold")
     table.add_column("this set")
@@ -32,14 +38,17 @@ def show_result(result: PruneResult, folder: str | None) -> None:
         table.add_row(*row)
     OUT.print(table)
     OUT.print(result.certificate.outcome)
-    for note in result.certificate.notes:
-        OUT.print(f"[dim]{note}[/dim]")
-    OUT.print(
-        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to save it.[/yellow]"
-    )
+    for note in others(result.certificate):
+        OUT.print(note, style="dim", markup=False)
+    show_folder(folder)
 
 
-def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folder: str | None) -> None:
+def show_folder(folder: str) -> None:
+    """Print where an answer was saved."""
+    OUT.print(f"Saved in {escape(folder)}", soft_wrap=True)
+
+
+def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folder: str) -> None:
     """Print the result of a training and its folder."""
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold")
@@ -50,9 +59,7 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
     table.add_row("accuracy, while training", f"{100 * history[-1].accuracy:.2f} %  (augmented, last epoch)")
     table.add_row("epochs", f"{len(history)}")
     OUT.print(table)
-    OUT.print(
-        f"Saved in {escape(folder)}" if folder else "[yellow]Nothing was saved; give --out FOLDER to save it.[/yellow]"
-    )
+    show_folder(folder)
 
 
 def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folder: str) -> None:
@@ -74,7 +81,7 @@ def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folde
         OUT.print(table)
     for line in verdicts:
         OUT.print(line, markup=False)
-    OUT.print(f"Saved in {escape(folder)}")
+    show_folder(folder)
 
 
 def show_trials(result: CompareResult, folder: str) -> None:
@@ -92,7 +99,7 @@ def show_trials(result: CompareResult, folder: str) -> None:
     OUT.print()
     for line in result.verdicts:
         OUT.print(line, markup=False)
-    OUT.print(f"Saved in {escape(folder)}")
+    show_folder(folder)
 
 
 def show_saved(path: Path) -> None:
@@ -108,7 +115,17 @@ def warn(message: str) -> None:
 
 def show_json(values: dict[str, Any]) -> None:
     """Print plain values as JSON and nothing else."""
-    OUT.out(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+    OUT.out(json.dumps(json_safe(values), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextlib.contextmanager
+def silenced(wanted: bool = True) -> Iterator[None]:
+    """Print nothing on standard output for a while."""
+    before, OUT.quiet = OUT.quiet, OUT.quiet or wanted
+    try:
+        yield
+    finally:
+        OUT.quiet = before
 
 
 def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
@@ -136,12 +153,12 @@ def show_check(check: Check) -> None:
 def show_frontier(frontier: Frontier) -> None:
     """Print the frontier as a table to choose from."""
     table = Table(title="Frontier: the effect of each size", box=box.SIMPLE, title_justify="left")
-    for column in ("removed", "share", "head moves by", "random", "loss rises by"):
+    for column in ("removed", "share", "head moves by", "random", "validation loss"):
         table.add_column(column, justify="right")
     for point in frontier:
-        gap = "" if point.validation_loss_gap is None else f"{point.validation_loss_gap:+.4f}"
-        share = f"{100 * point.fraction:.1f} %"
-        table.add_row(f"{point.removed:,}", share, f"{point.refit_change:.4g}", f"{point.random_refit_change:.4g}", gap)
+        gap = "" if point.validation_loss_gap is None else change(point.validation_loss_gap)
+        moves = number(point.refit_change), number(point.random_refit_change)
+        table.add_row(f"{point.removed:,}", f"{100 * point.fraction:.1f} %", *moves, gap)
     OUT.print(table)
 
 

@@ -12,6 +12,7 @@ from leanset._progress import reporter_for
 from leanset._rules import a_seed
 from leanset._threads import thread_count
 from leanset.cli import options, show
+from leanset.cli.folders import folder_for
 from leanset.cli.guard import guarded
 from leanset.data import Images
 from leanset.parsing import rows_in_file
@@ -45,19 +46,28 @@ def train(
     settings = replace(settings, progress=False if quiet or as_json else None)
     from leanset.capture import Network, network_settings  # needs torch
 
-    with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
+    with (
+        folder_for(source, settings.out, "training") as out,
+        thread_count(settings.threads),
+        reporter_for(settings.progress) as reporter,
+    ):
         images = options.images_from(source, settings, reporter, "`leanset train` trains")
         places = None if subset is None else _places(subset, images)
         network = Network(images, *network_settings(images, settings, seed=settings.seed))
-        training, quality = network.trained(
-            places=places, out=settings.out, retrain=settings.overwrite, reporter=reporter
-        )
+        training, quality = network.trained(places=places, out=out, retrain=settings.overwrite, reporter=reporter)
     last, accuracy = training.history[-1], None if quality is None else quality.accuracy
     if as_json:
-        values = {"examples": len(images) if places is None else len(places), "held_out_accuracy": accuracy}
+        values: dict[str, object] = {
+            "folder": str(out),
+            "examples": len(images) if places is None else len(places),
+            "held_out_accuracy": accuracy,
+        }
         show.show_json(values | {"epochs": last.epoch, "train_loss": last.loss, "train_accuracy": last.accuracy})
-    elif not quiet:
-        show.show_training(training.history, accuracy, None if settings.out is None else str(settings.out))
+    elif quiet:
+        if settings.out is None:
+            show.show_folder(str(out))
+    else:
+        show.show_training(training.history, accuracy, str(out))
 
 
 def _places(subset: Path, images: Images) -> Rows:

@@ -21,6 +21,7 @@ from leanset._threads import in_order
 from leanset.data.decode import BadImage, decoded, surveyed
 from leanset.data.images import Images, PixelArray, Unreadable
 from leanset.data.labels import refuse_empty_classes
+from leanset.data.origin import Origin
 from leanset.data.reading import Reading
 
 MIXED_SIZE = 224  # side that images of mixed sizes are scaled to; most image models are trained on it
@@ -33,8 +34,12 @@ class Encoded(Protocol):
     def __len__(self) -> int: ...
 
     @property
-    def files(self) -> list[str]:
-        """The names of the files inside the source, by row; empty if the images are no files."""
+    def root(self) -> str:
+        """The folder that the files are in; "" if the images are no files."""
+
+    @property
+    def names(self) -> list[str]:
+        """What the rows are called, such as the files inside the folder; empty if they have no names."""
 
     def name(self, row: int) -> str:
         """Return the name of the image for messages."""
@@ -55,11 +60,6 @@ class Files:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    @property
-    def files(self) -> list[str]:
-        """The names."""
-        return self.names
 
     def name(self, row: int) -> str:
         """Return the path as the user would write it."""
@@ -172,7 +172,8 @@ def _read_now(
         classes,
         kept,
         unreadable=_sorted(bad),
-        files=_files(split.encoded, kept),
+        files=_names(split.encoded, kept),
+        origin=_origin(split.encoded),
     )
 
 
@@ -193,13 +194,25 @@ def _read_later(
     pixels = LazyPixels(split.encoded, rows, size)
     identity = _stamped(split, classes, pixels)
     advance(1.0)
-    files = _files(split.encoded, rows)
-    return Images(pixels, split.codes[rows], classes, rows, unreadable=_sorted(bad), files=files, identity=identity)
+    return Images(
+        pixels,
+        split.codes[rows],
+        classes,
+        rows,
+        unreadable=_sorted(bad),
+        files=_names(split.encoded, rows),
+        origin=_origin(split.encoded),
+        identity=identity,
+    )
 
 
-def _files(encoded: Encoded, rows: Rows) -> tuple[str, ...]:
-    names = encoded.files
+def _names(encoded: Encoded, rows: Rows) -> tuple[str, ...]:
+    names = encoded.names
     return tuple(names[row] for row in rows.tolist()) if names else ()
+
+
+def _origin(encoded: Encoded) -> Origin:
+    return Origin(root=os.path.abspath(encoded.root) if isinstance(encoded, Files) else "")
 
 
 def _stamped(split: Labelled, classes: tuple[str, ...], pixels: LazyPixels) -> str:

@@ -1,4 +1,4 @@
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -9,6 +9,7 @@ from leanset._arrays import AnyArray, Rows, places_among, plain_array
 from leanset._errors import InputError
 from leanset.data.frames import FrameColumns, encoded_frame, is_frame
 from leanset.data.limits import refuse_too_large
+from leanset.data.origin import Origin
 from leanset.data.targets import KINDS, Targets
 
 
@@ -23,6 +24,9 @@ class Examples:
     validation : the held-out examples, or None
     rows : (n,) ascending row numbers in the source; None if no rows were left out (0..n-1)
     columns : names of the features, if they come from a frame
+    names : what the examples are called, such as ids in a file; None if they have no names
+    texts : what the examples say, for people to read; None if they are no texts
+    origin : where they come from
     """
 
     features: AnyArray
@@ -30,6 +34,9 @@ class Examples:
     validation: "Examples | None" = None
     rows: Rows | None = None
     columns: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+    texts: tuple[str, ...] | None = field(default=None, repr=False)
+    origin: Origin = field(default=Origin(), repr=False)
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -56,12 +63,24 @@ class Examples:
     def take(self, places: Rows) -> "Examples":
         """Return some of the examples, in ascending order; the held-out examples stay."""
         targets = replace(self.targets, values=self.targets.values[places])
-        return replace(self, features=self.features[places], targets=targets, rows=self.source_rows[places])
+        return replace(
+            self,
+            features=self.features[places],
+            targets=targets,
+            rows=self.source_rows[places],
+            names=taken(self.names, places),
+            texts=taken(self.texts, places),
+        )
 
     def renamed(self, names: tuple[str, ...]) -> "Examples":
         """Return the same examples with other output names."""
         held_out = self.validation and self.validation.renamed(names)
         return replace(self, targets=replace(self.targets, names=names), validation=held_out)
+
+
+def taken(values: tuple[str, ...] | None, places: Rows) -> tuple[str, ...] | None:
+    """Return the values at some places, if there are any values."""
+    return values and tuple(values[place] for place in places.tolist())
 
 
 @runtime_checkable

@@ -60,7 +60,7 @@ class FrameColumns:
 
     def encoded(self, frame: Any, called: str) -> AnyArray:
         """Return the features of a frame with these columns, in any order; an unknown value of a category is 0 in all."""
-        table = _arrow_table(frame, called)
+        table = arrow_table(frame, called)
         missing = [name for name in self.names if name not in table.column_names]
         if missing or len(table.column_names) != len(self.names):
             raise InputError(
@@ -90,7 +90,7 @@ def encoded_frame(frame: Any, called: str, memory: int | None) -> tuple[AnyArray
     >>> matrix.tolist(), columns.features
     ([[3, 0, 0, 1], [5, 1, 1, 0]], ('age', 'old', 'city_Rome', 'city_York'))
     """
-    table = _arrow_table(frame, called)
+    table = arrow_table(frame, called)
     if not table.num_columns or not table.num_rows:
         raise InputError(f"`{called}` must be non-empty; got {table.num_rows:,} rows and {table.num_columns} columns.")
     columns = FrameColumns(
@@ -102,7 +102,8 @@ def encoded_frame(frame: Any, called: str, memory: int | None) -> tuple[AnyArray
     return columns.encoded(table, called), columns
 
 
-def _arrow_table(frame: Any, called: str) -> "pa.Table":
+def arrow_table(frame: Any, called: str) -> "pa.Table":
+    """Return a frame as an Arrow table; `called` is its name in messages."""
     import pyarrow as pa  # here, because it is slow to import and only frames need it
 
     try:
@@ -133,14 +134,14 @@ def _categories(column: "pa.ChunkedArray", called: str, name: str) -> tuple[str,
         values = tuple(sorted(set(column.to_pylist())))
         if len(values) > _MOST_TEXTS:
             raise InputError(
-                f"`{called}` column `{name}` has {len(values):,} different texts, more than {_MOST_TEXTS}; leave it out, "
-                "or make it a categorical column to have a feature for each."
+                f"`{called}` column `{name}` has {len(values):,} different texts, more than {_MOST_TEXTS}; leave it out "
+                f"(of a file: `drop={name!r}`), or make it a categorical column to have a feature for each."
             )
         return values
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)):
         raise InputError(
-            f"`{called}` column `{name}` is {kind}; features are numbers, booleans, categories or text. Leave it out, or "
-            "turn it into numbers."
+            f"`{called}` column `{name}` is {kind}; features are numbers, booleans, categories or text. Leave it out (of "
+            f"a file: `drop={name!r}`), or turn it into numbers."
         )
     return None
 

@@ -1,10 +1,14 @@
+import sys
+from dataclasses import replace
 from typing import Any
 
 from leanset._errors import InputError, missing_extra
+from leanset.data.columns import chosen_columns
 from leanset.data.examples import Examples
+from leanset.data.frames import arrow_table
 from leanset.data.images import Images
 from leanset.data.reading import HELD_OUT_NAMES, Reading
-from leanset.data.table import chosen_columns, source_from
+from leanset.data.table import class_names, source_from
 
 
 def read_hf(path: str, reading: Reading) -> Images | Examples:
@@ -13,16 +17,48 @@ def read_hf(path: str, reading: Reading) -> Images | Examples:
     If there are splits, `train` is read and the first of `validation`, `valid`, `val`, `test` is held out. Rows keep
     their order in the dataset. The label column gives the class names, if it has any.
     """
-    train, held_out = _splits(path, _loaded(path))
+    return _read(_loaded(path), path, reading)
+
+
+def is_dataset(value: Any) -> bool:
+    """Return whether a value is a Hugging Face dataset, or several splits of one."""
+    library = sys.modules.get("datasets")  # whoever has a dataset has imported it
+    kinds = ("Dataset", "DatasetDict", "IterableDataset", "IterableDatasetDict")
+    return library is not None and isinstance(value, tuple(getattr(library, name) for name in kinds))
+
+
+def read_in_memory(data: Any, reading: Reading) -> Images | Examples:
+    """Read a frame with a column of labels, or a Hugging Face dataset, in whatever format it gives its rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"age": [3, 5, 4], "id": [7, 8, 9], "kind": ["cat", "dog", "cat"]})
+    >>> examples = read_in_memory(table, Reading(label_column="kind"))
+    >>> examples.columns, examples.names, examples.classes
+    (('age',), ('7', '8', '9'), ('cat', 'dog'))
+    """
+    trusted = replace(reading, may_open_files=True)
+    if is_dataset(data):
+        return _read(data, "this dataset", trusted)
+    table = arrow_table(data, "features")
+    columns = chosen_columns(table.schema, "this frame", trusted)
+    return source_from(table, None, columns, class_names(table.schema, columns.label), "this frame", trusted)
+
+
+def _read(loaded: Any, where: str, reading: Reading) -> Images | Examples:
+    train, held_out = _splits(where, loaded)
+    if not hasattr(train, "select_columns") or not hasattr(train, "__len__"):
+        raise InputError(f"{where}: is read as a stream; rows need numbers, so load it as a whole (`streaming=False`).")
     # The arrow format returns image columns as the stored bytes, which are then decoded with our own checks.
     schema = train.features.arrow_schema
-    columns = chosen_columns(schema, path, reading)
+    columns = chosen_columns(schema, where, reading)
     names = getattr(train.features[columns.label], "names", None)
     tables = [
         None if split is None else split.select_columns(columns.names).with_format("arrow")[:]
         for split in (train, held_out)
     ]
-    return source_from(tables[0], tables[1], columns, tuple(names) if names else None, path, reading)
+    return source_from(tables[0], tables[1], columns, tuple(names) if names else None, where, reading)
 
 
 def _loaded(path: str) -> Any:
@@ -37,9 +73,9 @@ def _loaded(path: str) -> Any:
         raise InputError(f"{path}: cannot be read as a dataset that `save_to_disk` wrote: {reason}.") from None
 
 
-def _splits(path: str, loaded: Any) -> tuple[Any, Any]:
+def _splits(where: str, loaded: Any) -> tuple[Any, Any]:
     if not isinstance(loaded, dict):
         return loaded, None
     if "train" not in loaded:
-        raise InputError(f"{path}: no `train` among the splits {', '.join(loaded)}.")
+        raise InputError(f"{where}: no `train` among the splits {', '.join(loaded)}.")
     return loaded["train"], next((loaded[name] for name in HELD_OUT_NAMES if name in loaded), None)

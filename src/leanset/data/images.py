@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from leanset._arrays import Rows
 from leanset._errors import InputError
+from leanset.data.origin import Origin
 
 PixelArray = NDArray[np.uint8]
 
@@ -58,7 +59,8 @@ class Images:
     rows : (n,) ascending row numbers in the source; 0..n-1 unless unreadable images were left out
     held_out : the source's test or validation images, or None
     unreadable : the images that were left out
-    files : (n,) names of the image files inside the source; empty if the images are no files
+    files : (n,) what the images are called: files inside the source, or ids; empty if they have no names
+    origin : where they come from
     identity : digest of the content, by which a run recognises its data
 
     Examples
@@ -75,6 +77,7 @@ class Images:
     held_out: "Images | None" = None
     unreadable: tuple[Unreadable, ...] = ()
     files: tuple[str, ...] = field(default=(), repr=False)
+    origin: Origin = field(default=Origin(), repr=False)
     identity: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:

@@ -13,15 +13,28 @@ from leanset.data.labels import coded_labels, codes_among
 from leanset.data.limits import refuse_beyond_memory
 from leanset.data.reading import Reading
 
-_KEYS = "`features` (or `images`), `labels` and optionally both `val_features` (or `val_images`) and `val_labels`"
+_KEYS = (
+    "`features` (or `images`, or `X`), `labels` (or `y`) and optionally both `val_features` (or `val_images`) and "
+    "`val_labels`"
+)
 
 _WANTED = ("features", "images", "labels", "val_features", "val_images", "val_labels")
+# Other usual names of the same arrays; which of them are features and which images, their shapes tell.
+_CONTENT = {
+    "": ("X", "x", "X_train", "x_train", "train_features", "train_images", "embeddings"),
+    "val_": ("X_val", "x_val", "val_X", "val_x", "X_test", "x_test", "test_features", "test_images"),
+}
+_LABELS = {
+    "": ("y", "Y", "y_train", "train_labels"),
+    "val_": ("y_val", "val_y", "y_test", "test_labels"),
+}
+_OTHER_NAMES = tuple(name for table in (_CONTENT, _LABELS) for names in table.values() for name in names)
 
 
 def read_npz(path: str | os.PathLike[str], targets: str = "classes") -> Examples:
     """Read examples from an npz file with the keys features, labels and optionally val_features, val_labels.
 
-    `targets` is the kind of the labels, as in `checked_examples`.
+    Other usual names such as X and y are understood, too. `targets` is the kind of the labels, as in `checked_examples`.
 
     Pickled objects are never loaded, so an untrusted file cannot run code.
 
@@ -34,7 +47,7 @@ def read_npz(path: str | os.PathLike[str], targets: str = "classes") -> Examples
     ...     len(read_npz(path))
     2
     """
-    return _examples(os.fspath(path), _arrays_in(os.fspath(path)), targets)
+    return _examples(os.fspath(path), _usually_named(_arrays_in(os.fspath(path))), targets)
 
 
 def read_labels(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, Rows]:
@@ -66,12 +79,36 @@ def read_npz_source(path: str, reading: Reading) -> Images | Examples:
     Images are uint8, (n, H, W), (n, H, W, C) or (n, C, H, W) with C = 1 or 3. If both the second and the last axis could
     be the channels, the last one is used. Rows keep the order of the arrays.
     """
-    arrays = _arrays_in(path)
+    return source_from_arrays(path, _usually_named(_arrays_in(path)), reading)
+
+
+def source_from_arrays(path: str, arrays: dict[str, AnyArray], reading: Reading) -> Images | Examples:
+    """Return the images or the features in arrays with the keys of an npz file."""
     if "images" not in arrays:
         return _examples(path, arrays, reading.targets)
     if "features" in arrays:
         raise InputError(f"{path}: contains both `images` and `features`; leave one of them out.")
     return _images(path, arrays)
+
+
+def _usually_named(arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
+    """Return arrays such as X and y under the keys of an npz file; the first usual name is used.
+
+    Examples
+    --------
+    >>> sorted(_usually_named({"x_train": np.zeros((2, 8, 8), np.uint8), "y_train": np.arange(2)}))
+    ['images', 'labels', 'x_train', 'y_train']
+    """
+    found = dict(arrays)
+    for prefix in ("", "val_"):
+        if not {f"{prefix}features", f"{prefix}images"} & arrays.keys():
+            content = next((name for name in _CONTENT[prefix] if name in arrays), None)
+            if content is not None:
+                found[f"{prefix}{'features' if arrays[content].ndim <= 2 else 'images'}"] = arrays[content]
+        labels = next((name for name in _LABELS[prefix] if name in arrays), None)
+        if labels is not None:
+            found.setdefault(f"{prefix}labels", arrays[labels])
+    return found
 
 
 def _examples(path: str, arrays: dict[str, AnyArray], targets: str) -> Examples:
@@ -125,7 +162,9 @@ def _checked_keys(path: str, arrays: dict[str, AnyArray], content: str) -> tuple
     return (arrays[f"val_{content}"], arrays["val_labels"]) if "val_labels" in arrays else None
 
 
-def _arrays_in(path: str, wanted: tuple[str, ...] = _WANTED, content: str = _KEYS) -> dict[str, AnyArray]:
+def _arrays_in(
+    path: str, wanted: tuple[str, ...] = (*_WANTED, *_OTHER_NAMES), content: str = _KEYS
+) -> dict[str, AnyArray]:
     """Return the wanted arrays of a file; other arrays are not read and are returned empty."""
     try:
         if not zipfile.is_zipfile(path):

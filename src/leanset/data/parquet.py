@@ -1,14 +1,14 @@
 import contextlib
-import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leanset._errors import InputError
+from leanset.data.columns import Columns, chosen_columns
 from leanset.data.examples import Examples
 from leanset.data.images import Images
 from leanset.data.limits import refuse_beyond_memory
-from leanset.data.reading import HELD_OUT_NAMES, Reading
-from leanset.data.table import Columns, chosen_columns, class_names, source_from
+from leanset.data.reading import Reading, files_of
+from leanset.data.table import class_names, joined, source_from
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,29 +19,14 @@ _AT_ONCE = 1024  # rows
 def read_parquet(path: str, reading: Reading) -> Images | Examples:
     """Read a Parquet file, or a folder of them in sorted order: images or features, with labels.
 
-    In a folder, files whose names start with `train` contain the training rows, and files that start with `validation`,
-    `valid`, `val` or `test` (the first of these that exists) are held out. Without a `train` file, all rows are for
-    training. Row numbers continue from one file to the next.
+    Row numbers continue from one file to the next.
     """
-    train, held_out = _splits(path)
+    train, held_out = files_of(path, (".parquet",))
     schema = _schema(train[0])
     columns = chosen_columns(schema, path, reading)
     held_out_table = _table(held_out, columns, path) if held_out else None
     names = class_names(schema, columns.label)
     return source_from(_table(train, columns, path), held_out_table, columns, names, path, reading)
-
-
-def _splits(path: str) -> tuple[list[str], list[str]]:
-    if not os.path.isdir(path):
-        return [path], []
-    files = sorted(name for name in os.listdir(path) if name.endswith(".parquet"))
-    if not files:
-        raise InputError(f"{path}: no .parquet file in this folder.")
-    train = [name for name in files if name.startswith("train")]
-    if not train:
-        return [os.path.join(path, name) for name in files], []
-    held_out = next((some for split in HELD_OUT_NAMES if (some := [n for n in files if n.startswith(split)])), [])
-    return [os.path.join(path, name) for name in train], [os.path.join(path, name) for name in held_out]
 
 
 def _schema(file: str) -> "pa.Schema":
@@ -66,7 +51,7 @@ def _table(files: list[str], columns: Columns, where: str) -> "pa.Table":
                 batches.append(batch)
                 size += batch.nbytes
                 refuse_beyond_memory(size, file, "unpacks to at least")
-    return _joined(batches, where)
+    return joined(batches, where)
 
 
 @contextlib.contextmanager
@@ -77,15 +62,3 @@ def _damage_named(file: str) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read as a Parquet file: {error}.") from None
-
-
-def _joined(batches: "list[pa.RecordBatch]", where: str) -> "pa.Table":
-    import pyarrow as pa
-
-    if not sum(batch.num_rows for batch in batches):
-        raise InputError(f"{where}: contains no rows.")
-    schema = batches[0].schema.remove_metadata()
-    for batch in batches:
-        if batch.schema.remove_metadata() != schema:
-            raise InputError(f"{where}: the files have different column types.")
-    return pa.Table.from_batches([batch.replace_schema_metadata(None) for batch in batches], schema)

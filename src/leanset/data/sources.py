@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from leanset._errors import InputError
@@ -10,6 +10,8 @@ from leanset.data.folder import read_folder
 from leanset.data.hf import read_hf
 from leanset.data.idx import read_idx
 from leanset.data.images import Images
+from leanset.data.lines import CSV_ENDINGS, JSON_ENDINGS, read_csv, read_jsonl
+from leanset.data.npy import read_npy
 from leanset.data.npz import read_npz_source
 from leanset.data.parquet import read_parquet
 from leanset.data.reading import DEFAULT_MEMORY, Reading
@@ -23,17 +25,28 @@ READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
     "idx": read_idx,
     "folder": read_folder,
     "npz": read_npz_source,
+    "npy": read_npy,
     "parquet": read_parquet,
+    "csv": read_csv,
+    "jsonl": read_jsonl,
     "hf": read_hf,
 }
 # Options that apply only to some kinds of source; other kinds would ignore them, so they are refused.
+_TABLES = ("parquet", "csv", "jsonl", "hf")
 _USERS = {
     "on_bad": ("tiny-imagenet", "folder", "parquet", "hf"),
     "image_size": ("tiny-imagenet", "folder", "parquet", "hf"),
-    "label_column": ("parquet", "hf"),
     "image_column": ("parquet", "hf"),
+    **dict.fromkeys(("label_column", "feature_columns", "drop", "text_column", "text_model", "id_column"), _TABLES),
 }
-_BARE_ENDINGS = {".npz": "npz", ".parquet": "parquet"}
+_BARE_ENDINGS = {
+    ".npz": "npz",
+    ".npy": "npy",
+    ".parquet": "parquet",
+    **dict.fromkeys(CSV_ENDINGS, "csv"),
+    **dict.fromkeys(JSON_ENDINGS, "jsonl"),
+}
+_BARE = "an .npz, .npy, .parquet, .csv or .jsonl file"
 
 
 def open_source(
@@ -43,6 +56,11 @@ def open_source(
     image_size: int | None = None,
     label_column: str | None = None,
     image_column: str | None = None,
+    feature_columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    text_column: str | None = None,
+    text_model: str | None = None,
+    id_column: str | None = None,
     targets: str = "classes",
     memory: int = DEFAULT_MEMORY,
     advance: Advance | None = None,
@@ -52,8 +70,8 @@ def open_source(
     Parameters
     ----------
     spec : str
-        `kind:path` with one of the kinds cifar10, cifar100, tiny-imagenet, idx, folder, npz, parquet, hf; or just the path
-        of an .npz or .parquet file.
+        `kind:path` with one of the kinds cifar10, cifar100, tiny-imagenet, idx, folder, npz, npy, parquet, csv, jsonl, hf;
+        or just the path of an .npz, .npy, .parquet, .csv or .jsonl file.
     on_bad : "stop" or "skip"
         What to do if an image cannot be decoded: raise, or leave it out and list it in `Images.unreadable`; `Images.rows`
         keeps the row numbers of the source. If more than half of a split cannot be decoded, always raise.
@@ -61,7 +79,14 @@ def open_source(
         Side of the square that encoded images are scaled to (by the shorter side) and cropped to (at the centre). None
         keeps the size if all images have the same size, and means 224 otherwise.
     label_column, image_column : str or None
-        Columns of a parquet or hf source; None tries the usual names.
+        Columns of a table (parquet, csv, jsonl, hf); None tries the usual names. Images are in parquet and hf only.
+    feature_columns, drop : lists of str
+        Columns of a table that are the features, or that are not; if neither is given, all that are nothing else.
+    text_column, text_model : str or None
+        Column of texts that are turned into features, and the folder of a sentence-transformers model to do it with;
+        None does it by TF-IDF and its main directions.
+    id_column : str or None
+        Column that names the rows; None tries the usual names.
     targets : "classes", "labels" or "numbers"
         What the labels of features are: one class, a matrix of 0 and 1, or numbers. Images have classes.
     memory : int
@@ -85,11 +110,16 @@ def open_source(
         image_size=image_size,
         label_column=label_column,
         image_column=image_column,
+        feature_columns=feature_columns,
+        drop=tuple(drop),
+        text_column=text_column,
+        text_model=text_model,
+        id_column=id_column,
         targets=targets,
         memory=memory,
     )
     for name, users in _USERS.items():
-        if getattr(reading, name) not in (None, "stop") and kind not in users:
+        if getattr(reading, name) not in (None, "stop", ()) and kind not in users:
             raise InputError(
                 f"`{name}={getattr(reading, name)!r}` does not apply to a {kind} source, only to {', '.join(users)}."
             )
@@ -117,7 +147,7 @@ def kind_of(spec: str) -> str:
     ('folder', 'npz', '')
     """
     kind, colon, _ = spec.partition(":")
-    return kind if colon and kind in READERS else _BARE_ENDINGS.get(os.path.splitext(spec)[1], "")
+    return kind if colon and kind in READERS else _BARE_ENDINGS.get(os.path.splitext(spec)[1].lower(), "")
 
 
 def _parsed(spec: str) -> tuple[str, str]:
@@ -125,7 +155,7 @@ def _parsed(spec: str) -> tuple[str, str]:
     kind = kind_of(spec)
     path = spec.removeprefix(f"{kind}:")
     if not kind:
-        raise InputError(f"`{spec}`: {kinds}, or the path of an .npz or .parquet file.")
+        raise InputError(f"`{spec}`: {kinds}, or the path of {_BARE}.")
     path = os.path.expanduser(path)  # the shell does not expand the ~ in `folder:~/pictures`
     if not path or not os.path.exists(path):
         raise InputError(f"`{spec}`: there is no file or folder `{path}`; {kinds}.")

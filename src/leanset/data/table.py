@@ -1,9 +1,9 @@
-"""Turn Arrow tables, from Parquet files or Hugging Face datasets, into `Images` or `Examples`."""
+"""Turn Arrow tables, from files of any format or Hugging Face datasets, into `Images` or `Examples`."""
 
 import io
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -11,31 +11,16 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError
-from leanset.data.encoded import Labelled, images_from
+from leanset.data.columns import Columns, is_list
+from leanset.data.encoded import Encoded, Files, Labelled, images_from
 from leanset.data.examples import Examples, checked_examples
 from leanset.data.images import Images
 from leanset.data.labels import coded_labels, codes_among, numbered_labels, refuse_empty_classes
 from leanset.data.reading import Reading
+from leanset.data.texts import embedded_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-LABEL_COLUMNS = ("label", "labels", "fine_label", "class", "target")
-IMAGE_COLUMNS = ("image", "img", "images")
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns to read: the labels, and either an image column or feature columns."""
-
-    label: str
-    image: str | None
-    features: tuple[str, ...]
-
-    @property
-    def names(self) -> list[str]:
-        """The names of all columns to read."""
-        return [*self.features, self.label] if self.image is None else [self.image, self.label]
 
 
 @dataclass(frozen=True)
@@ -44,14 +29,12 @@ class EncodedColumn:
 
     where: str
     column: "pa.ChunkedArray"
+    names: list[str]
+
+    root = ""  # bytes in a table are no files
 
     def __len__(self) -> int:
         return len(self.column)
-
-    @property
-    def files(self) -> list[str]:
-        """None: the images are bytes in a table."""
-        return []
 
     def name(self, row: int) -> str:
         """Return the table and the row."""
@@ -67,22 +50,6 @@ class EncodedColumn:
         return io.BytesIO(self.column[row].as_py())
 
 
-def chosen_columns(schema: "pa.Schema", where: str, reading: Reading) -> Columns:
-    """Choose the label, image and feature columns: those the user named, or those with usual names."""
-    label = _picked(schema, where, "label_column", reading.label_column, LABEL_COLUMNS)
-    if label is None:
-        raise InputError(
-            f"{where}: no label column ({', '.join(LABEL_COLUMNS)}); give one of {', '.join(schema.names)} as `label_column`."
-        )
-    image = _picked(schema, where, "image_column", reading.image_column, IMAGE_COLUMNS)
-    if image is not None and not _holds_bytes(schema.field(image).type):
-        raise InputError(
-            f"{where}: column `{image}` must contain encoded image files, as bytes or as a struct with `bytes`; "
-            f"it is {schema.field(image).type}."
-        )
-    return Columns(label, image, () if image is not None else _feature_columns(schema, where, label))
-
-
 def source_from(
     train: "pa.Table",
     held_out: "pa.Table | None",
@@ -94,17 +61,29 @@ def source_from(
     """Build images or examples from the chosen columns; `classes` are the class names of integer labels, if known."""
     if columns.image is None:
         return _examples(train, held_out, columns, classes, where, reading)
+    images = _images(train, held_out, columns, columns.image, classes, where, reading)
+    return replace(images, origin=replace(columns.origin(), root=images.origin.root))
+
+
+def _images(
+    train: "pa.Table",
+    held_out: "pa.Table | None",
+    columns: Columns,
+    image: str,
+    classes: tuple[str, ...] | None,
+    where: str,
+    reading: Reading,
+) -> Images:
     labels = _labels(train, columns.label, where)
-    held_labels = None if held_out is None else _labels(held_out, columns.label, f"held-out {where}")
     codes, names = _codes(labels, classes, columns)
-    split = Labelled(_encoded(train, columns.image, where), codes)
-    if held_out is None or held_labels is None:
+    split = Labelled(_encoded(train, columns, where, reading), codes)
+    if held_out is None:
         return images_from(split, None, names, reading)
+    held_labels = _labels(held_out, columns.label, f"held-out {where}")
     into = codes_among if classes is None else numbered_labels
-    held_codes = into(names, held_labels, len(held_out), f"held-out {columns.label}", columns.image)
-    return images_from(
-        split, Labelled(_encoded(held_out, columns.image, f"held-out {where}"), held_codes), names, reading
-    )
+    held_codes = into(names, held_labels, len(held_out), f"held-out {columns.label}", image)
+    others = Labelled(_encoded(held_out, columns, f"held-out {where}", reading), held_codes)
+    return images_from(split, others, names, reading)
 
 
 def _examples(
@@ -115,15 +94,22 @@ def _examples(
     where: str,
     reading: Reading,
 ) -> Examples:
-    def part(table: "pa.Table", place: str) -> tuple[AnyArray, AnyArray]:
-        return _features(table, columns, where), _labels(table, columns.label, place, reading.targets)
-
-    validation = None if held_out is None else part(held_out, f"held-out {where}")
-    features, labels = part(train, where)
-    if reading.targets != "classes" or classes is None:
-        return checked_examples(features, labels, validation, reading.targets)
-    refuse_empty_classes(classes, numbered_labels(classes, labels, len(features), "labels", "features"))
-    return checked_examples(features, labels, validation).renamed(classes)
+    features, others = _features(train, held_out, columns, where, reading)
+    labels = _labels(train, columns.label, where, reading.targets)
+    validation = None
+    if held_out is not None:
+        validation = others, _labels(held_out, columns.label, f"held-out {where}", reading.targets)
+    if reading.targets == "classes" and classes is not None:
+        refuse_empty_classes(classes, numbered_labels(classes, labels, train.num_rows, "labels", "features"))
+    examples = checked_examples(features, labels, validation, reading.targets)
+    if reading.targets == "classes" and classes is not None:
+        examples = examples.renamed(classes)
+    return replace(
+        examples,
+        names=None if columns.id is None else _texts(train, columns.id, where),
+        texts=None if columns.text is None else _texts(train, columns.text, where),
+        origin=columns.origin(),
+    )
 
 
 def class_names(schema: "pa.Schema", label: str) -> tuple[str, ...] | None:
@@ -134,51 +120,6 @@ def class_names(schema: "pa.Schema", label: str) -> tuple[str, ...] | None:
     except (ValueError, KeyError, TypeError):
         return None
     return tuple(map(str, names)) if isinstance(names, list) and names else None
-
-
-def _picked(schema: "pa.Schema", where: str, option: str, wanted: str | None, usual: tuple[str, ...]) -> str | None:
-    if wanted is None:
-        return next((name for name in usual if name in schema.names), None)
-    if wanted not in schema.names:
-        raise InputError(f"{where}: no column `{option}={wanted!r}`; the columns are {', '.join(schema.names)}.")
-    return wanted
-
-
-def _holds_bytes(kind: "pa.DataType") -> bool:
-    from pyarrow import types
-
-    if types.is_struct(kind):
-        at = kind.get_field_index("bytes")
-        return at >= 0 and _holds_bytes(kind.field(at).type)
-    return bool(types.is_binary(kind) or types.is_large_binary(kind))
-
-
-def _feature_columns(schema: "pa.Schema", where: str, label: str) -> tuple[str, ...]:
-    from pyarrow import types
-
-    # pandas writes its index as a column of this name; it is not a feature.
-    fields = [field for field in schema if field.name != label and not field.name.startswith("__index_level_")]
-    lists = [field.name for field in fields if _is_list(field.type)]
-    numbers = [field.name for field in fields if types.is_integer(field.type) or types.is_floating(field.type)]
-    if len(lists) > 1 and "features" not in lists:
-        raise InputError(
-            f"{where}: several columns contain lists of numbers ({', '.join(lists)}); rename one to `features`."
-        )
-    if lists:
-        return ("features",) if "features" in lists else (lists[0],)
-    if not numbers:
-        raise InputError(
-            f"{where}: needs an image column ({', '.join(IMAGE_COLUMNS)}, or the one `image_column` names), "
-            f"a column of lists of numbers, or numeric columns besides `{label}`; found {', '.join(schema.names)}."
-        )
-    return tuple(numbers)
-
-
-def _is_list(kind: "pa.DataType") -> bool:
-    from pyarrow import types
-
-    listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return bool(listed and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)))
 
 
 def _refuse_nulls(column: Any, name: str, where: str) -> None:
@@ -192,7 +133,7 @@ def _labels(table: "pa.Table", name: str, where: str, targets: str = "classes") 
 
     column = table[name]
     _refuse_nulls(column, name, where)
-    if targets != "classes" and _is_list(column.type):
+    if targets != "classes" and is_list(column.type):
         return _from_lists(column, name, where)  # several labels or numbers per example
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -209,25 +150,55 @@ def _codes(labels: ArrayLike, classes: tuple[str, ...] | None, columns: Columns)
     return numbered_labels(classes, labels, len(np.asarray(labels)), columns.label, of), classes
 
 
-def _encoded(table: "pa.Table", name: str, where: str) -> EncodedColumn:
+def _encoded(table: "pa.Table", columns: Columns, where: str, reading: Reading) -> Encoded:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = table[name]
+    name = columns.image
+    assert name is not None  # the caller has images
+    column, paths = table[name], None
     _refuse_nulls(column, name, where)
     if pa.types.is_struct(column.type):
-        # A struct may name a file instead of containing its bytes; an untrusted table must not choose files to open.
+        if column.type.get_field_index("path") >= 0:
+            paths = pc.struct_field(column, "path")
         column = pc.struct_field(column, "bytes")
+        if reading.may_open_files and paths is not None and column.null_count == len(column) and not paths.null_count:
+            return Files("", paths.to_pylist())
+        # Otherwise only the stored bytes are read: a path in a table from elsewhere could name any file.
         _refuse_nulls(column, f"{name}.bytes", where)
-    return EncodedColumn(where, column)
+    names: list[str] = []
+    if columns.id is not None:
+        names = list(_texts(table, columns.id, where))
+    elif paths is not None and not paths.null_count:
+        names = paths.to_pylist()
+    return EncodedColumn(where, column, names)
 
 
-def _features(table: "pa.Table", columns: Columns, where: str) -> AnyArray:
-    for name in columns.features:
-        _refuse_nulls(table[name], name, where)
-    if _is_list(table.schema.field(columns.features[0]).type):
-        return _from_lists(table[columns.features[0]], columns.features[0], where)
-    return np.column_stack([table[name].to_numpy() for name in columns.features])
+def _features(
+    train: "pa.Table", held_out: "pa.Table | None", columns: Columns, where: str, reading: Reading
+) -> tuple[Any, Any]:
+    """Return the features of the training rows and of the held-out rows: arrays, or tables of plain columns."""
+    others = f"held-out {where}"
+    if not columns.features:
+        assert columns.text is not None  # or there would be features
+        more = None if held_out is None else _texts(held_out, columns.text, others)
+        return embedded_texts(_texts(train, columns.text, where), more, reading.text_model)
+    if len(columns.features) == 1 and is_list(train.schema.field(columns.features[0]).type):
+        [name] = columns.features
+        return _lists(train, name, where), None if held_out is None else _lists(held_out, name, others)
+    chosen = list(columns.features)
+    return train.select(chosen), None if held_out is None else held_out.select(chosen)
+
+
+def _texts(table: "pa.Table", name: str, where: str) -> tuple[str, ...]:
+    column = table[name]
+    _refuse_nulls(column, name, where)
+    return tuple(map(str, column.to_pylist()))
+
+
+def _lists(table: "pa.Table", name: str, where: str) -> AnyArray:
+    _refuse_nulls(table[name], name, where)
+    return _from_lists(table[name], name, where)
 
 
 def _from_lists(column: "pa.ChunkedArray", name: str, where: str) -> AnyArray:
@@ -246,3 +217,16 @@ def _from_lists(column: "pa.ChunkedArray", name: str, where: str) -> AnyArray:
         raise InputError(f"{where}: column `{name}` has a missing number in row {row}.")
     matrix: AnyArray = flat.to_numpy().reshape(len(column), -1)
     return matrix
+
+
+def joined(batches: "list[pa.RecordBatch]", where: str) -> "pa.Table":
+    """Return the batches of several files as one table; they must have the same columns."""
+    import pyarrow as pa
+
+    if not sum(batch.num_rows for batch in batches):
+        raise InputError(f"{where}: contains no rows.")
+    schema = batches[0].schema.remove_metadata()
+    for batch in batches:
+        if batch.schema.remove_metadata() != schema:
+            raise InputError(f"{where}: the files have different column types.")
+    return pa.Table.from_batches([batch.replace_schema_metadata(None) for batch in batches], schema)

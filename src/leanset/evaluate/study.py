@@ -1,11 +1,13 @@
 """Running the jobs of a study, alone or together with other processes."""
 
+import contextlib
 import math
 import multiprocessing
 import signal
+import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -147,8 +149,9 @@ class Study:
             for _ in range(workers):
                 arguments = (self, list(jobs), divergence_is_chance, threads)
                 process = context.Process(target=_worker, args=arguments, daemon=True)
-                process.start()
-                started.append(process)
+                with _interrupts_ignored():
+                    process.start()
+                    started.append(process)
             while alive := [process.sentinel for process in started if process.is_alive()]:
                 wait(alive, _LOOK)
                 look()
@@ -232,9 +235,24 @@ def _default_workers(device: str) -> int:
 
 
 def _worker(study: Study, jobs: list[Job], divergence_is_chance: bool, threads: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent stops its workers
     with thread_count(threads), torch_threads():
         study._work(jobs, divergence_is_chance, _stop_if_orphaned)
+
+
+@contextlib.contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Ignore Ctrl-C while a worker is started, which then ignores it for good: the parent stops its workers.
+
+    A worker that turned Ctrl-C off by itself would first import this file, and an interrupt meanwhile print a traceback.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python delivers interrupts to the main thread, which alone may change how
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _stop_if_orphaned() -> None:

@@ -15,8 +15,10 @@ from leanset.report.page import (
     write_run_page,
     write_study_page,
 )
+from leanset.report.reasons import reasons
 from leanset.report.scatter import scatter_figure
-from leanset.report.summary import percent, summary_rows, summary_text, verdict
+from leanset.report.summary import others, summary_rows, summary_text, urgent, verdict
+from leanset.report.words import change, number, share
 
 __all__ = [
     "MOST_BYTES",
@@ -29,17 +31,22 @@ __all__ = [
     "StudyPart",
     "Style",
     "bars_figure",
+    "change",
     "check_page",
     "curves_figure",
     "frontier_figure",
     "influence_figure",
     "load",
     "machine",
-    "percent",
+    "number",
+    "others",
+    "reasons",
     "save_figure",
     "scatter_figure",
+    "share",
     "summary_rows",
     "summary_text",
+    "urgent",
     "verdict",
     "write_run_page",
     "write_study_page",

@@ -21,6 +21,7 @@ from leanset.training.loop import Quality, Training, predicted, quality, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
 from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
 from leanset.training.recorder import Recorder
+from leanset.training.sampling import KeptSampler
 
 __all__ = [
     "CONVNETS",
@@ -35,6 +36,7 @@ __all__ = [
     "Dynamics",
     "EpochLog",
     "ImageBatches",
+    "KeptSampler",
     "NetworkFolder",
     "PixelScale",
     "Quality",

@@ -60,6 +60,11 @@ class DatasetBatches:
         try:
             for places, item in zip(planned, loader, strict=True):
                 inputs, labels = _parts(item)
+                if inputs.dtype == torch.uint8:
+                    raise InputError(
+                        "the inputs of `dataset` are bytes (uint8), which a network cannot take; scale them in a transform as "
+                        "for its training, e.g. `image / 255`. A Hugging Face dataset with a `model=` needs no transform."
+                    )
                 yield Batch(inputs.to(device), _codes(labels).to(device), torch.tensor(places, device=device))
         except TypeError as error:
             if "default_collate" not in str(error):
@@ -91,7 +96,11 @@ def _parts(item: Any) -> tuple[Tensor, Tensor]:
 
 
 def _codes(labels: Tensor) -> Tensor:
-    if labels.ndim != 1 or labels.is_floating_point() or labels.is_complex():
+    """Return labels as whole numbers; those of a network with one logit are often numbers 0.0 and 1.0, or a column."""
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    whole = not labels.is_complex() and bool((labels == labels.long()).all())
+    if labels.ndim != 1 or not whole:
         raise InputError(
             f"labels must be one integer per item; got a batch of {labels.dtype} with shape {tuple(labels.shape)}."
         )

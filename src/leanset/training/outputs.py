@@ -28,6 +28,8 @@ def logits_of(output: Any) -> Tensor:
     >>> import torch
     >>> logits_of({"loss": torch.tensor(0.0), "logits": torch.zeros(2, 3)}).shape
     torch.Size([2, 3])
+    >>> logits_of(torch.zeros(2)).shape  # one logit for each example: yes or no
+    torch.Size([2, 1])
     """
     found = output
     if isinstance(output, dict):
@@ -36,6 +38,8 @@ def logits_of(output: Any) -> Tensor:
         found = output.logits
     elif isinstance(output, tuple | list) and output:
         found = output[0]
+    if isinstance(found, Tensor) and found.ndim == 1:
+        found = found[:, None]
     if not isinstance(found, Tensor) or found.ndim != 2:
         seen = tuple(found.shape) if isinstance(found, Tensor) else type(output).__name__
         raise InputError(f"the network must return (batch, classes) logits, alone or as `.logits`; got {seen}.")

@@ -21,7 +21,7 @@ from leanset.judge import (
     write_rows,
     written,
 )
-from leanset.report import Curve, Panel, StudyPart, Style, percent, write_study_page
+from leanset.report import Curve, Panel, StudyPart, Style, share, write_study_page
 from leanset.runs import Folder
 from leanset.trials.summary import CompareResult, CompareRow, Figure, change_shown
 
@@ -164,7 +164,7 @@ def _figures(row: CompareRow) -> tuple[str, ...]:
         _unless_nan(row.accuracy.mean, f"{100 * row.accuracy.mean:.2f} %"),
         f"{row.loss.mean:#.4g}".rstrip("."),
         _unless_nan(row.loss.difference, plus_minus(row.loss.interval(row.seeds), LOSS)),
-        "" if math.isnan(row.unchanged.mean) else percent(row.unchanged.mean),
+        "" if math.isnan(row.unchanged.mean) else share(row.unchanged.mean),
         "" if row.method == FULL else change_shown(row),
         _unless_nan(row.seconds.mean, f"{row.seconds.mean:.{0 if row.seconds.mean >= 9.95 else 1}f} s"),
     )

@@ -19,7 +19,7 @@ from leanset.judge import (
     paired_by_row,
     verdict,
 )
-from leanset.report import percent
+from leanset.report import share
 from leanset.runs import json_safe
 from leanset.trials.cell import Cell
 
@@ -202,7 +202,7 @@ def _verdict(row: CompareRow, name: str, more: str) -> str:
 
 
 def _stays(row: CompareRow) -> str:
-    return change_shown(row) if math.isnan(row.unchanged.mean) else percent(row.unchanged.mean)
+    return change_shown(row) if math.isnan(row.unchanged.mean) else share(row.unchanged.mean)
 
 
 def change_shown(row: CompareRow) -> str:

@@ -8,7 +8,7 @@ from leanset._arrays import AnyArray, Rows, Vector
 from leanset._rng import stream
 from leanset.report.page.facts import Material, RunFacts
 from leanset.report.page.neighbours import NO_PAIRS, Pairs, near_duplicates, nearest_kept, scaled, small_copies
-from leanset.report.page.words import count
+from leanset.report.words import count
 
 EACH = 12  # items of a gallery
 _BROWSED = 3000  # rows that can be browsed

@@ -9,14 +9,13 @@ from leanset.certify import Certificate, Finding
 from leanset.report.page.facts import RunFacts
 from leanset.report.page.groups import retention
 from leanset.report.page.neighbours import Pairs
-from leanset.report.page.words import count, number, share
+from leanset.report.words import count, number, share
 
 DOCS = "docs/findings.md"
 ACT, CHECK, KNOW = "act", "check", "know"
 _FEW = 5  # kept examples of a class from which hardly anything can be learnt
 _FAR_BELOW = 1 / 3  # of the share that all classes keep on average
 _LARGE_RESIDUAL = 0.01
-_FAR_FROM_MINIMUM = 0.05  # of the head's norm
 _NAMED = 5  # classes that a sentence names
 
 
@@ -99,6 +98,11 @@ ADVICE: dict[str, Advice] = {
         KNOW,
         "One of each pair is enough. If copies are also among held-out rows, measured accuracies flatter.",
     ),
+    "LS118": Advice(
+        "Near chance",
+        ACT,
+        "Train longer, use another network or better features, or check that labels and rows belong together.",
+    ),
 }
 
 
@@ -132,8 +136,7 @@ def notes(facts: RunFacts, pairs: Pairs | None, labels: AnyArray) -> list[Note]:
 
 def _note(finding: Finding, certificate: Certificate) -> Note:
     known = ADVICE.get(finding.code, Advice("Finding", KNOW, "A later version of leanset wrote this finding."))
-    distance = certificate.start_head_distance or 0.0
-    far = finding.code == "LS105" and distance > _FAR_FROM_MINIMUM * certificate.head_norm
+    far = finding.code == "LS105" and certificate.far_from_minimum
     anchor = f"{DOCS}#{finding.code.lower()}"
     return Note(finding.code, known.title, CHECK if far else known.urgency, finding.text, known.advice, anchor)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from leanset._errors import InputError, missing_extra
-from leanset.report.page.words import size
+from leanset.report.words import size
 from leanset.runs import Folder, json_safe
 
 TEMPLATES = Path(__file__).with_name("templates")

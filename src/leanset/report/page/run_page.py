@@ -18,8 +18,8 @@ from leanset.report.page.items import COLUMNS_SHOWN, column_names, item_columns,
 from leanset.report.page.landscape import Landscape, landscape
 from leanset.report.page.neighbours import scaled
 from leanset.report.page.thumbnails import Thumbnails, thumbnails
-from leanset.report.page.verdict import certificate_lines, plain_verdict
-from leanset.report.page.words import change, count, number, share, size
+from leanset.report.verdict import certificate_lines, plain_verdict
+from leanset.report.words import change, count, number, share, size
 
 _SCRIPTS = ("look.js", "charts.js", "frontier.js", "rows.js", "browser.js")
 _SPARE = 4000  # bytes for the sentences about pictures, which are written last

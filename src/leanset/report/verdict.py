@@ -1,9 +1,9 @@
-"""The top of the page: what the removal does, in words, and the certificate beside random's figures."""
+"""What a removal does, in words, and the certificate beside random's figures: for the page and for the summary."""
 
 from dataclasses import dataclass
 
 from leanset.certify import Certificate
-from leanset.report.page.words import between, change, number, share
+from leanset.report.words import between, change, number, share
 
 _SAME = 1e-6  # of the head's norm: closer than any training with a network's precision gets
 GOOD, PLAIN, BAD = "good", "plain", "bad"
@@ -20,12 +20,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the certificate: what it is, its value, random's value, and what it means."""
+    """One line of the certificate: what it is, its value, random's value, what it means, and its 95 % interval if any."""
 
     what: str
     ours: str
     random: str
     meaning: str
+    interval: str = ""
 
 
 def plain_verdict(c: Certificate) -> Verdict:
@@ -137,28 +138,31 @@ def _accuracy(c: Certificate) -> list[Line]:
     after = c.validation_accuracy + c.validation_accuracy_change
     ends = (c.validation_accuracy_change_low, c.validation_accuracy_change_high)
     low, high = (None if end is None else 100 * end for end in ends)
+    interval = between(low, high, 2, " points")
     return [
         Line(
             "validation accuracy",
             f"{100 * c.validation_accuracy:.2f} % before, {100 * after:.2f} % after",
             change(100 * (c.random_validation_accuracy_change or 0.0), 2, " points"),
-            _interval(between(low, high, 2, " points")),
+            _meaning(interval),
+            interval,
         )
     ]
 
 
 def _validation_loss(c: Certificate, before: float) -> Line:
-    gap = c.validation_loss_gap or 0.0
+    gap, interval = c.validation_loss_gap or 0.0, between(c.validation_loss_gap_low, c.validation_loss_gap_high)
     return Line(
         "validation loss",
         f"{before:.4f} before, {before + gap:.4f} after",
         change(c.random_validation_loss_gap or 0.0),
-        _interval(between(c.validation_loss_gap_low, c.validation_loss_gap_high)),
+        _meaning(interval),
+        interval,
     )
 
 
-def _interval(words: str) -> str:
-    return f"95 % interval: {words}." if words else ""
+def _meaning(interval: str) -> str:
+    return f"95 % interval: {interval}." if interval else ""
 
 
 def _moved(c: Certificate) -> Line:

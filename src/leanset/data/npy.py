@@ -1,0 +1,54 @@
+import os
+
+import numpy as np
+
+from leanset._arrays import AnyArray
+from leanset._errors import InputError
+from leanset.data.examples import Examples
+from leanset.data.images import Images
+from leanset.data.npz import source_from_arrays
+from leanset.data.reading import Reading
+
+# How files of features and images are called, and the labels that belong to them.
+_PAIRS = (("features", "labels"), ("embeddings", "labels"), ("images", "labels"), ("X", "y"), ("x", "y"))
+
+
+def read_npy(path: str, reading: Reading) -> Images | Examples:
+    """Read a pair of .npy files: features.npy (or images.npy, embeddings.npy, X.npy) and labels.npy (or y.npy) beside it.
+
+    The path is the file of the features, or the folder. Held-out rows are in files with the same names and `val_` before
+    them. A prefix or suffix is allowed if both files have it: train_X.npy and train_y.npy.
+    """
+    content, features, labels = _pair(path)
+    arrays = {content: _array(features), "labels": _array(labels)}
+    held_out = [os.path.join(os.path.dirname(each), f"val_{os.path.basename(each)}") for each in (features, labels)]
+    for key, file in zip((f"val_{content}", "val_labels"), held_out, strict=True):
+        if os.path.exists(file):
+            arrays[key] = _array(file)
+    return source_from_arrays(path, arrays, reading)
+
+
+def _pair(path: str) -> tuple[str, str, str]:
+    """Return what the first array is, and both files."""
+    folder = os.path.isdir(path)
+    for first, second in _PAIRS:
+        stem = first if folder else os.path.splitext(os.path.basename(path))[0]
+        place = path if folder else os.path.dirname(path)
+        if first not in stem:
+            continue
+        features, labels = (os.path.join(place, f"{name}.npy") for name in (stem, stem.replace(first, second)))
+        if os.path.isfile(features) and os.path.isfile(labels):
+            return "images" if first == "images" else "features", features, labels
+    pairs = " or ".join(f"{first}.npy with {second}.npy" for first, second in _PAIRS[:4])
+    raise InputError(f"{path}: needs the labels in a file beside the features: {pairs}.")
+
+
+def _array(file: str) -> AnyArray:
+    try:
+        # Mapped, so that a header's claim about the size allocates nothing.
+        array: AnyArray = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        pickled = any(word in str(error).lower() for word in ("pickle", "python objects"))
+        reason = "it contains pickled objects, which are never loaded" if pickled else str(error).rstrip(".")
+        raise InputError(f"{file}: cannot be read as an npy file: {reason}.") from None
+    return array
