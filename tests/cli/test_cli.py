@@ -144,13 +144,10 @@ def test_export_copies_kept_files(tmp_path):
 
 
 def test_every_command_speaks_json():
-    import typer
+    from leanset.cli.app import commands
 
-    from leanset.cli.app import app
-
-    commands = typer.main.get_command(app).commands
     assert [
-        name for name, command in commands.items() if "--json" not in {o for p in command.params for o in p.opts}
+        name for name, command in commands().items() if "--json" not in {o for p in command.params for o in p.opts}
     ] == []
 
 
