@@ -184,13 +184,13 @@ def test_the_command_line_has_the_bias(toy_npz, toy, tmp_path):
     words = ["prune", str(toy_npz), "--fraction", "0.5", "--weights", "--no-frontier", "--json"]
     done = CliRunner().invoke(app, [*words, "--C", "0.5", "--out", str(tmp_path / "run")])
     assert done.exit_code == 0, done.output
-    shown = json.loads(done.stdout)
+    shown = json.loads(done.stdout)["certificate"]
     assert (shown["penalised_bias"], shown["penalty"]) == (False, "total")
     held = CliRunner().invoke(app, ["verify", str(tmp_path / "run"), "--data", str(toy_npz)])
     assert held.exit_code == 0, held.output
     for flag, penalised in (("--no-penalise-bias", False), ("--penalise-bias", True)):
         done = CliRunner().invoke(app, [*words, "--l2", "0.01", flag])
-        assert json.loads(done.stdout)["penalised_bias"] is penalised
+        assert json.loads(done.stdout)["certificate"]["penalised_bias"] is penalised
 
 
 @pytest.mark.parametrize(

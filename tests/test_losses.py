@@ -147,7 +147,7 @@ def test_the_command_line_reads_prunes_and_verifies(tmp_path, loss, kind):
     assert done.exit_code == 0, done.output
     validation = (held_out, held_targets) if kind == "npz" else None
     same = leanset.prune(features, targets, validation=validation, loss=loss, l2=L2, count=150, frontier=False)
-    assert json.loads(done.stdout)["refit_change"] == same.certificate.refit_change
+    assert json.loads(done.stdout)["certificate"]["refit_change"] == same.certificate.refit_change
     np.testing.assert_array_equal(leanset.load(tmp_path / "run").kept, same.kept)
     held = CliRunner().invoke(app, ["verify", str(tmp_path / "run"), "--data", str(data)])
     assert held.exit_code == 0, held.output

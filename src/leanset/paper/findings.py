@@ -88,7 +88,7 @@ def _record(experiment: Experiment, settings: Mapping[str, Any], findings: Findi
         "command": experiment.command,
         "protocol": findings.protocol,
         "seeds": sorted({row["seed"] for row in outcomes}),
-        "scale": asdict(experiment.scale),
+        "scale": asdict(experiment.scale) | {"recipe": experiment.scale.recipe.to_dict()},
         "settings": settings,
         "examples": len(experiment.images),
         "trainings": len(outcomes),
