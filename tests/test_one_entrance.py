@@ -19,7 +19,7 @@ QUICK = {"model": "lenet", "epochs": 1, "batch_size": 32, "device": "cpu", "thre
 def called(*arguments):
     done = CliRunner().invoke(app, [str(word) for word in arguments], env={"COLUMNS": "200"})
     assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    return json.loads(done.stdout)["certificate"]
 
 
 def test_arrays_files_examples_and_the_command_line_agree(toy, toy_npz):

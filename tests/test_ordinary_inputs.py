@@ -80,7 +80,7 @@ def test_keeping_all_is_refused(toy):
 def test_keep_on_the_command_line(toy_npz, tmp_path, text, kept):
     arguments = ["prune", str(toy_npz), "--keep", text, "--no-frontier", "--proposals", "50000", "--json"]
     done = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "run")])
-    certificate = json.loads(done.stdout)
+    certificate = json.loads(done.stdout)["certificate"]
     assert certificate["n"] - certificate["removed"] == kept
     with np.load(toy_npz) as file:
         validation = (file["val_features"], file["val_labels"])

@@ -135,7 +135,7 @@ def test_the_command_line_has_the_penalty(toy_npz, tmp_path):
     words = ["prune", str(toy_npz), "--fraction", "0.4", "--penalty", "total", "--C", "0.5", "--no-frontier", "--json"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    shown = json.loads(done.stdout)
+    shown = json.loads(done.stdout)["certificate"]
     assert (shown["penalty"], shown["l2"]) == ("total", pytest.approx(1 / (0.5 * 240)))
     refused = CliRunner().invoke(app, [*words, "--l2", "0.1"])
     assert refused.exit_code == 2

@@ -219,7 +219,7 @@ def test_the_command_line_writes_weights(toy_npz, tmp_path):
     few = ["prune", str(toy_npz), "--same-model", "--penalty", "total", "--l2", "0.01", "--no-frontier", "--json"]
     done = CliRunner().invoke(app, few)
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["weighted"]
+    assert json.loads(done.stdout)["certificate"]["weighted"]
 
 
 @pytest.mark.parametrize(
