@@ -88,8 +88,8 @@ class PruneResult(Handover):
         >>> rng = np.random.default_rng(0)
         >>> labels = np.where(rng.random(80) < 0.5, -1, 1)
         >>> result = leanset.prune(rng.normal(size=(80, 3)) + labels[:, None], labels, keep=60, frontier=False)
-        >>> print(result.summary().splitlines()[3])
-        removed                 20 of 80 (25.0 %)               20
+        >>> " ".join(result.summary().splitlines()[3].split())
+        'removed 20 of 80 (25.0 %) 20'
         """
         return summary_text(self.certificate, self._kept_by_label(), self.columns)
 
