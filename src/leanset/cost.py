@@ -18,7 +18,15 @@ from leanset.head import HeadStatistics
 from leanset.influence import choose_inverse
 from leanset.inputs import inputs_from, opened, refuse_network_options
 from leanset.plan import Outline, Plan, plan_for
-from leanset.select import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, expected_evaluations, ladder_counts
+from leanset.select import (
+    FULL_EFFORT,
+    LIGHT_EFFORT,
+    SEARCH_EFFORT,
+    expected_evaluations,
+    ladder_counts,
+    refits_of_comparison,
+    rounds_of,
+)
 from leanset.settings import Settings
 
 _EFFICIENCY = 0.35  # of a large matrix product; measured on whole runs, where products are thin and memory-bound
@@ -27,7 +35,6 @@ _FITS_FOR_L2 = 4  # values of l2 that are usually tried
 _REFIT_STEPS = 60  # products of a refit: some Newton steps with conjugate gradients
 _MEASURES = 40  # products of a Newton step, and of losses and answers before and after
 _WEIGHING = 400  # products of the weights for one start of a large head
-_HELD_OUT_REFITS = (20, 6)  # for the comparison with a random set, on few rows and on many; it is not always made
 _CALL = 0.03  # seconds of a refit on next to no data
 
 
@@ -187,14 +194,14 @@ class _Work:
         if strategy.weighs and shape.explicit and shape.n - removed > 2 * shape.coordinates:
             # The first start has exact weights.
             return self.measured_refit + 10.0 * (shape.n - removed) * shape.coordinates**2 / self.rate
-        rounds = 5 if effort > SEARCH_EFFORT else 2
         moved = 2.0 * shape.movable * shape.coordinates**2 * shape.explicit
         each_round = self.refit + (shape.hessian / 2 + moved + shape.product) / self.rate
         moves = 1e-7 + 4.5e-10 * shape.coordinates  # seconds for one exchange; depends on the length of a row
         exchanges = strategy.solver.with_effort(effort).expected_seconds(shape.movable, shape.coordinates, moves)
-        compared = 0.0 if strategy.weighs else _HELD_OUT_REFITS[shape.n > 5000] * self.refit
+        # The comparison with a random set on held-out rows is not always made.
+        compared = 0.0 if strategy.weighs else refits_of_comparison(shape.n) * self.refit / 2
         starts = compared + 3 * self.refit + (3 * _WEIGHING * shape.product / self.rate if strategy.weighs else 0.0)
-        return starts + rounds * each_round + exchanges + self.measured_refit
+        return starts + rounds_of(effort) * each_round + exchanges + self.measured_refit
 
 
 def _peak_memory(shape: _Shape) -> int:

@@ -178,16 +178,7 @@ def _check_random(
         yield _close(f"loss after random removals, {where}", claimed, gap, tolerance, scale)
         same = [_same_answers(rows, full, head) for head in heads]
         claimed = certificate[f"random_{where}_same_answers"]
-        if claimed is None or same[0] is None:
-            yield Check(f"answers after random removals, {where}", claimed is same[0], "none, and none claimed")
-        else:
-            yield _close(
-                f"answers after random removals, {where}",
-                claimed,
-                float(np.mean(same)),  # type: ignore[arg-type]
-                0.0,
-                max(1e-3, 1.5 / len(rows.x)),
-            )
+        yield _same_share(f"answers after random removals, {where}", claimed, same, rows)
     above = judge.losses(lean) - losses
     half = float(np.hypot(_half_width(above), _half_width(rises)))
     for name, value in (("", 0.0), ("_low", -half), ("_high", half)):
@@ -198,6 +189,21 @@ def _check_random(
 def _same_answers(judge: PlainProblem, full: Matrix, head: Matrix) -> float | None:
     before, after = (judge.loss.answers(judge.x @ theta.T) for theta in (full, head))
     return None if before is None or after is None else float(np.mean(before == after))
+
+
+def _same_share(name: str, claimed: float | None, found: list[float | None], rows: PlainProblem) -> Check:
+    """Compare shares of unchanged answers; rows near a tie may fall either way, so one in a thousand is let off."""
+    known = [share for share in found if share is not None]
+    if claimed is None or not known:
+        said = "none" if claimed is None else f"{claimed:.6g}"
+        return Check(
+            name, claimed is None and not known, f"claimed {said}, and there are {'some' if known else 'none'}"
+        )
+    return _close(name, claimed, float(np.mean(known)), 0.0, _answers_slack(rows))
+
+
+def _answers_slack(rows: PlainProblem) -> float:
+    return max(1e-3, 1.5 / len(rows.x))
 
 
 def _half_width(values: Vector) -> float:
@@ -231,19 +237,15 @@ def _check_gap(
 def _check_answers(
     judge: PlainProblem, full: Matrix, lean: Matrix, certificate: dict[str, Any], where: str
 ) -> Iterator[Check]:
-    """Check the claims about answers; rows near a tie may fall either way, so one in a thousand is let off."""
-    before, after = (judge.loss.answers(judge.x @ theta.T) for theta in (full, lean))
-    claimed, slack = certificate[f"{where}_same_answers"], max(1e-3, 1.5 / len(judge.x))
-    if before is None or after is None:
-        yield Check(f"same answers, {where}", claimed is None, "none, and none claimed" if claimed is None else "none")
-        return
-    same = float(np.mean(before == after))
-    yield _close(f"same answers, {where}", np.nan if claimed is None else claimed, same, 0.0, slack)
-    if where == "validation":
+    """Check the claims about answers."""
+    same = _same_answers(judge, full, lean)
+    yield _same_share(f"same answers, {where}", certificate[f"{where}_same_answers"], [same], judge)
+    if where == "validation" and same is not None:
+        before, after = (judge.loss.answers(judge.x @ theta.T) for theta in (full, lean))
         truth = judge.loss.truth(judge.y)
         for name, answers in (("validation_accuracy", before), ("validation_accuracy_change", after)):
             right = float(np.mean(answers == truth)) - (0.0 if answers is before else float(np.mean(before == truth)))
-            yield _close(name.replace("_", " "), certificate[name], right, 0.0, slack)
+            yield _close(name.replace("_", " "), certificate[name], right, 0.0, _answers_slack(judge))
 
 
 def _gap(judge: PlainProblem, full: Matrix, lean: Matrix) -> float:

@@ -4,7 +4,9 @@ from leanset.select.budget import BUDGETS, LEAST_OF_A_CLASS, Budget, the_budget
 from leanset.select.cache import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
 from leanset.select.coverage import Coverage
 from leanset.select.frontier import Frontier, FrontierPoint
+from leanset.select.held_out import refits_of_comparison
 from leanset.select.names import FORMULATIONS, covers, strategy_named
+from leanset.select.newton import rounds_of
 from leanset.select.sizes import expected_evaluations, ladder_counts
 from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task, trusted_places
@@ -29,6 +31,8 @@ __all__ = [
     "covers",
     "expected_evaluations",
     "ladder_counts",
+    "refits_of_comparison",
+    "rounds_of",
     "strategy_named",
     "the_budget",
     "trusted_places",

@@ -20,10 +20,18 @@ def does_better(task: Task, challenger: Removal, holder: Removal) -> bool:
     The rise of the loss on training rows flatters a set that was chosen by them. So both heads are refitted without a
     part of the rows and judged on that part, for as many parts as it takes to judge enough rows.
     """
-    parts = _PARTS_OF_FEW if len(task) <= _JUDGED_ROWS else _PARTS
-    folds = held_out_folds(len(task), stream(task.seed, "held-out rows"), parts=parts, judged_rows=_JUDGED_ROWS)
+    folds = _folds(len(task), stream(task.seed, "held-out rows"))
     differences = [_losses(task, challenger, fold) - _losses(task, holder, fold) for fold in folds]
     return paired(np.concatenate(differences)).highest < 0.0
+
+
+def refits_of_comparison(n: int) -> int:
+    """Return how many refits a comparison on n rows takes."""
+    return 2 * len(_folds(n, np.random.default_rng(0)))
+
+
+def _folds(n: int, rng: np.random.Generator) -> list[Mask]:
+    return held_out_folds(n, rng, parts=_PARTS_OF_FEW if n <= _JUDGED_ROWS else _PARTS, judged_rows=_JUDGED_ROWS)
 
 
 def _losses(task: Task, removal: Removal, held_out: Mask) -> Vector:

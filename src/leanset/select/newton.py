@@ -42,6 +42,11 @@ _CONVERGED = 0.01  # rounds stop when the measured harm varies by less than this
 _FAR_BETTER = 0.1  # a set whose loss rises by less than this share of a random set's need not prove itself further
 
 
+def rounds_of(share: float) -> int:
+    """Return the most rounds of a search with a share of the full effort."""
+    return 5 if share > 0.2 else 2
+
+
 @dataclass(frozen=True)
 class Newton(Strategy):
     """Search in rounds for the set whose removal changes the head least.
@@ -102,7 +107,7 @@ class NewtonSearch(ExchangeSearch):
 
     def best(self, count: int, share: float, progress: Progress) -> Removal:
         """Measure the starting sets and improve the best one, round by round."""
-        rounds = 5 if share > 0.2 else 2
+        rounds = rounds_of(share)
         later, aim = self.solver.with_effort(share / (_FIRST_WEIGHT + rounds)), self.aim(count)
         starts, cells = self._starts(count, aim, later.with_effort(_FIRST_WEIGHT), part_of(progress, 0, rounds + 1))
         best = min(starts, key=lambda found: self._harm(aim, found))
