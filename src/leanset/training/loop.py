@@ -19,7 +19,7 @@ from leanset._progress import Advance, Reporter, Silent, part_of
 from leanset._rng import stream
 from leanset.data import Dynamics
 from leanset.training.batches import Batch, Batches, steps_of
-from leanset.training.devices import channels_last, torch_threads
+from leanset.training.devices import channels_last, mixed_precision, torch_threads
 from leanset.training.folder import NetworkFolder
 from leanset.training.history import EpochLog
 from leanset.training.lookahead import Lookahead
@@ -161,7 +161,9 @@ class _Run:
         return EpochLog(epoch + 1, loss / seen, correct / seen)
 
     def _step(self, batch: Batch) -> Tensor:
-        logits = logits_of(self.model(batch.inputs))
+        with mixed_precision(self.recipe.precision, self.fabric):
+            outputs = self.model(batch.inputs)
+        logits = logits_of(outputs).float()
         loss = cross_entropy(logits, batch.labels, label_smoothing=self.recipe.label_smoothing)
         for optimizer in self.optimizers:
             optimizer.zero_grad()
