@@ -10,7 +10,7 @@ demo: $(STAMP)
 	$(BIN)/leanset demo --out runs/demo --overwrite
 
 test: $(STAMP) check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 check: $(STAMP)
 	$(BIN)/ruff check .

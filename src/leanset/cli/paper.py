@@ -111,7 +111,7 @@ def paper(
                 written = run_experiment(name, asked)
                 folders.append(written)
                 if not (quiet or as_json):
-                    show.OUT.print(f"{name}: {written}", markup=False)
+                    show.OUT.print(f"{name}: {written}", markup=False, soft_wrap=True)
     if report is not None:
         write_paper_report(report, folders)
         if not (quiet or as_json):
