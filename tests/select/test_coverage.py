@@ -21,8 +21,9 @@ from leanset.inputs import inputs_from
 from leanset.plan import plan_for
 from leanset.problem import Constraints
 from leanset.scores import AUM
-from leanset.scores.strata import stratum_budgets
+from leanset.scores.strata import kept_shares
 from leanset.scores.suspects import confident_disagreement
+from leanset.select.coverage import usual_tilt_and_cut
 from tests.problem.test_problem import rules_and_count
 from tests.select.test_by_score import recorded
 
@@ -63,34 +64,35 @@ def test_a_start_keeps_every_rule(case, strata, cut):
             assert len(set(rules.groups[rules.free[cells[rules.free] == cell]])) == 1
 
 
-@given(st.integers(0, 99), st.integers(0, 100), st.sampled_from([0.0, 0.2]))
-def test_each_class_keeps_the_budget_of_each_stratum(seed, percent, cut):
+@given(st.integers(0, 99), st.integers(0, 100), st.sampled_from([0.0, 0.2]), st.sampled_from([-1.0, 0.0, 4.0]))
+def test_each_class_keeps_the_share_of_each_stratum(seed, percent, cut, tilt):
     rng, strata = np.random.default_rng(seed), 5
     labels = rng.permutation(np.repeat([0, 1, 2], [40, 20, 8]))
     rules = Constraints(labels, 3, np.zeros(68, bool), proportional=True)
     count = percent * rules.most // 100
-    removed, cells = Coverage(strata=strata, cut=cut).start(rng.normal(size=68), rules, count, rng)
+    removed, cells = Coverage(strata=strata, tilt=tilt, cut=cut).start(rng.normal(size=68), rules, count, rng)
     for c, quota in enumerate(rules.quotas(count)):
         local = cells[labels == c] - c * (strata + 1)
         sizes = np.bincount(local, minlength=strata + 1)[:strata]
         left = np.bincount(local[~removed[labels == c]], minlength=strata + 1)[:strata]
-        members, keep = (labels == c).sum(), (labels == c).sum() - quota
-        even = np.interp(quota / members, [0.4, 0.8], [0, 1])
-        wanted = even * stratum_budgets(sizes, keep) + (1 - even) * sizes * keep / max(sizes.sum(), 1)
+        keep = (labels == c).sum() - quota
+        parts = np.split(kept_shares(sizes.sum(), keep, tilt), np.cumsum(sizes)[:-1])
         assert left.sum() == keep
-        assert (np.abs(left - wanted) < 1).all()
+        assert (np.abs(left - [part.sum() for part in parts]) < 1 + 1e-9).all()
 
 
-@pytest.mark.parametrize(
-    ("share", "cut"),
-    [(0.1, 0.0), (0.5, 0.0), (0.6, 0.05), (0.7, 0.1), (0.8, 0.1), (0.825, 0.15), (0.85, 0.2), (0.9, 0.2), (0.99, 0.2)],
-)
-def test_the_schedule_is_that_of_the_docstring(share, cut):
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99])
+def test_the_default_follows_the_share_removed(share):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
-    removed, cells = Coverage(strata=1).start(np.arange(1000.0), rules, round(1000 * share), np.random.default_rng(0))
-    assert (cells == 1).sum() == round(1000 * cut)
-    assert removed[cells == 1].all()
-    assert (cells[: 1000 - round(1000 * cut)] == 0).all()
+    tilt, cut = usual_tilt_and_cut(share)
+    asked = [Coverage(), Coverage(tilt=tilt, cut=cut)]
+    by_default, spelt_out = (
+        coverage.start(np.arange(1000.0), rules, round(1000 * share), np.random.default_rng(0)) for coverage in asked
+    )
+    np.testing.assert_array_equal(by_default, spelt_out)
+    assert (by_default[1] == 20).sum() == int(1000 * cut + 1e-9)
+    kept = np.flatnonzero(~by_default[0])
+    assert (kept.mean() > 499.5) == (share < 0.8)  # harder than the mean while there is enough, then easier
 
 
 @pytest.mark.parametrize(("suspect", "cut"), [(0.0, 0.0), (0.15, 0.0), (0.25, 0.1), (0.6, 0.4)])
@@ -133,7 +135,7 @@ def test_covering_costs_balance_but_leaves_more_of_it_than_chance(toy):
     stats = recorded(toy)
     covered, free = (
         leanset.prune(stats, fraction=0.4, coverage=coverage, frontier=False).certificate
-        for coverage in ("auto", "none")
+        for coverage in (Coverage(tilt=0.0), "none")
     )
     assert free.refit_change <= covered.refit_change < covered.random_refit_change_mean
 
@@ -157,7 +159,7 @@ def test_what_cannot_be_covered_is_refused(toy):
     features, labels, _ = toy
     with pytest.raises(
         InputError,
-        match=r"`coverage=Coverage\(strata=20, weights=4, cut=None, suspects=False\)` needs training dynamics.*not recorded",
+        match=r"`coverage=Coverage\(strata=20, weights=4, tilt=None, cut=None, suspects=False\)` needs training dynamics.*not recorded",
     ):
         leanset.prune(features, labels, fraction=0.4, coverage=Coverage())
     for other in ({"method": "el2n"}, {"formulation": "paper"}):
@@ -172,6 +174,7 @@ def test_what_cannot_be_covered_is_refused(toy):
         ({"strata": True}, r"`Coverage\(strata=True\)`"),
         ({"strata": 2.5}, r"`Coverage\(strata=2.5\)` must be a whole number"),
         ({"cut": 1.0}, r"`Coverage\(cut=1.0\)` must lie in 0 <= cut < 1"),
+        ({"tilt": float("inf")}, r"`Coverage\(tilt=inf\)` must be a finite number"),
         ({"cut": -0.1}, r"`Coverage\(cut=-0.1\)`"),
         ({"cut": float("nan")}, r"`Coverage\(cut=nan\)`"),
     ],
@@ -191,7 +194,7 @@ def test_a_run_with_another_coverage_is_another_run(toy, tmp_path):
     stats, options = recorded(toy), {"count": 60, "solver": CALM, "frontier": False, "out": tmp_path / "run"}
     first = leanset.prune(stats, **options, coverage=Coverage(strata=4, cut=0.1))
     noted = json.loads((tmp_path / "run" / "settings.json").read_text())["coverage"]
-    assert noted == {"name": "Coverage", "strata": 4, "weights": 4, "cut": 0.1, "suspects": False}
+    assert noted == {"name": "Coverage", "strata": 4, "weights": 4, "tilt": None, "cut": 0.1, "suspects": False}
     for other in (Coverage(strata=4), "auto", "none"):
         with pytest.raises(leanset.RunFolderError, match="`coverage`"):
             leanset.prune(stats, **options, coverage=other)
@@ -225,7 +228,7 @@ def test_the_command_line_covers_or_not(toy, tmp_path):
         return done
 
     for coverage, noted in (
-        ("auto", {"name": "Coverage", "strata": 20, "weights": 4, "cut": None, "suspects": False}),
+        ("auto", {"name": "Coverage", "strata": 20, "weights": 4, "tilt": None, "cut": None, "suspects": False}),
         ("none", None),
     ):
         called(coverage, 0)

@@ -15,7 +15,7 @@ from leanset.scores.k_center import KCenterGreedy
 from leanset.scores.moderate import Moderate
 from leanset.scores.names import METHODS, method_named
 from leanset.scores.random import Random, StratifiedRandom
-from leanset.scores.strata import covering_order, published_cut, stratum_budgets
+from leanset.scores.strata import tilted_order
 from leanset.scores.suspects import confident_disagreement
 
 __all__ = [
@@ -41,8 +41,6 @@ __all__ = [
     "StratifiedRandom",
     "checked_whole",
     "confident_disagreement",
-    "covering_order",
     "method_named",
-    "published_cut",
-    "stratum_budgets",
+    "tilted_order",
 ]
