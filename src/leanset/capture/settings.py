@@ -20,7 +20,8 @@ from leanset.training import (
     read_checkpoint,
 )
 
-_NOT_FOR_CHECKPOINTS = ("preset", "flip", "devices", "epochs", "batch_size", "lr", "crop")
+_OF_RECIPES = ("epochs", "batch_size", "lr", "crop", "weight_decay", "precision")
+_NOT_FOR_CHECKPOINTS = ("preset", "flip", "devices", "epochs", "batch_size", "lr", "crop", "precision")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +127,7 @@ def _recipe(model: str, images: Images, options: NetworkOptions, normalised: boo
     # Mirroring changes a digit, and grey images are often digits.
     flip = images.channels > 1 if options.flip is None else options.flip
     named = preset(options.preset or preset_of(model), normalised=normalised)
-    changes = {key: getattr(options, key) for key in ("epochs", "batch_size", "lr", "crop", "weight_decay")}
+    changes = {key: getattr(options, key) for key in _OF_RECIPES}
     return named.with_changes(flip=flip, **changes)
 
 

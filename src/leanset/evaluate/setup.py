@@ -19,7 +19,7 @@ from leanset.pruning import prune
 from leanset.result import PruneResult
 from leanset.scores import METHODS
 from leanset.select import Coverage
-from leanset.training import Recipe, build_model, fabric_for, is_normalised
+from leanset.training import Recipe, build_model, check_precision, fabric_for, is_normalised
 
 SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
 _SCORER_SEED = 1_000_000  # far from the seeds of jobs, so that no network trains on what it chose itself
@@ -87,10 +87,11 @@ class Setup:
         )
 
     def check(self, jobs: Sequence[Job]) -> None:
-        """Raise if the device, or a network or protocol of the jobs, is unknown."""
-        fabric_for(self.device)
+        """Raise if the device, or a network or protocol of the jobs, is unknown, or the precision not for this machine."""
+        fabric = fabric_for(self.device)
+        check_precision(self.scorer_recipe.precision, fabric)
         for model in dict.fromkeys(job.model for job in jobs):
-            self.recipe_of(model)
+            check_precision(self.recipe_of(model).precision, fabric)
         for job in jobs:
             checked_protocol(job.protocol)
 

@@ -19,6 +19,7 @@ from leanset.training.gradients import gradient_norms
 from leanset.training.history import EpochLog
 from leanset.training.loop import Quality, Training, predicted, quality, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
+from leanset.training.precision import check_precision, mixed_precision
 from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
 from leanset.training.recorder import Recorder
 from leanset.training.sampling import KeptSampler
@@ -45,11 +46,13 @@ __all__ = [
     "Training",
     "build_model",
     "channels_last",
+    "check_precision",
     "fabric_for",
     "gradient_norms",
     "has_stems",
     "is_normalised",
     "load_weights",
+    "mixed_precision",
     "predicted",
     "preset",
     "preset_of",

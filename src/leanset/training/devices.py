@@ -40,16 +40,6 @@ def fabric_for(device: str = "auto", devices: int = 1) -> Fabric:
     return Fabric(accelerator=device, devices=devices, strategy=strategy, precision=precision)  # type: ignore[arg-type]
 
 
-def mixed_precision(precision: str, fabric: Fabric) -> contextlib.AbstractContextManager[None]:
-    """Return a context in which products are computed in bfloat16, if a recipe's `precision` says so.
-
-    On a GPU the `Fabric` of `fabric_for` has mixed precision already, of the kind that the GPU is fast at.
-    """
-    if precision == "default" or fabric.device.type != "cpu":
-        return contextlib.nullcontext()
-    return torch.autocast("cpu", torch.bfloat16)
-
-
 def channels_last(model: nn.Module) -> nn.Module:
     """Give a network the memory layout of the batches, which makes a CPU up to 1.5 times as fast."""
     if any(weight.ndim == 5 for weight in model.parameters()):  # 3D convolutions need another layout

@@ -19,13 +19,14 @@ from leanset._progress import Advance, Reporter, Silent, part_of
 from leanset._rng import stream
 from leanset.data import Dynamics
 from leanset.training.batches import Batch, Batches, steps_of
-from leanset.training.devices import channels_last, mixed_precision, torch_threads
+from leanset.training.devices import channels_last, torch_threads
 from leanset.training.folder import NetworkFolder
 from leanset.training.history import EpochLog
 from leanset.training.lookahead import Lookahead
 from leanset.training.models import whitening_layers
 from leanset.training.optimizers import optimizers_for, set_rates
 from leanset.training.outputs import as_used, logits_of
+from leanset.training.precision import mixed_precision
 from leanset.training.recipe import Recipe
 from leanset.training.recorder import Epoch, Recorder, joined
 from leanset.training.views import NO_COPIES, mean_logits
