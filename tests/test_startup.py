@@ -33,6 +33,11 @@ def test_the_first_screen_imports_no_command(words):
     assert "leanset.cli.prune" not in found
 
 
+def test_the_package_runs_as_a_module():
+    done = subprocess.run([sys.executable, "-m", "leanset", "--version"], capture_output=True, text=True, check=True)
+    assert leanset.__version__ in done.stdout
+
+
 def test_the_help_of_a_command_imports_neither_numba_nor_torch():
     assert not modules_after(RUN.format(["prune", "--help"])) & ({*SLOW} - {"scipy"})
 

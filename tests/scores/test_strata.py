@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from leanset.scores.strata import covering_order, kept_shares, stratum_budgets, stratum_of, tilted_order
+from leanset.scores.strata import covering_order, stratum_budgets, stratum_of
 
 
 @st.composite
@@ -93,36 +93,3 @@ def test_within_a_stratum_every_row_is_as_likely_to_stay():
 def test_no_rows_at_all():
     order, stratum = covering_order(np.zeros(0), 0, 0.5, 3, np.random.default_rng(0))
     assert len(order) == len(stratum) == 0
-
-
-@given(st.integers(1, 60), st.floats(0, 1), st.sampled_from([-200.0, -3.0, 0.0, 0.5, 3.0, 200.0]))
-def test_kept_shares_are_one_factor_times_an_exponential_up_to_one(n, share, tilt):
-    keep = round(share * n)
-    shares = kept_shares(n, keep, tilt)
-    np.testing.assert_allclose(shares.sum(), keep, atol=1e-9)
-    assert (shares >= 0).all()
-    assert (shares <= 1 + 1e-9).all()
-    thinned = (shares > 1e-100) & (shares < 1 - 1e-9)
-    u = (np.arange(n) + 0.5) / n
-    factors = np.log(shares[thinned]) - tilt * u[thinned]
-    assert np.ptp(factors, axis=None) < 1e-6 if thinned.sum() > 1 else True
-    if thinned.any():  # an example that stays for certain would have a probability of more than one
-        assert (factors[0] + tilt * u[shares >= 1 - 1e-9] > -1e-6).all()
-
-
-@given(cases(), st.sampled_from([-2.0, 0.0, 3.0]))
-def test_a_tilted_order_keeps_its_shares_in_strata_of_equal_size(case, tilt):
-    difficulty, count, cut, strata, seed = case
-    order, stratum = tilted_order(difficulty, count, cut, strata, np.random.default_rng(seed), tilt)
-    assert sorted(order.tolist()) == list(range(len(difficulty)))
-    gone, keep = min(count, int(cut * len(difficulty) + 1e-9)), len(difficulty) - count
-    assert (stratum[order[:gone]] == strata).all()
-    sizes = np.bincount(stratum, minlength=strata + 1)
-    assert sizes[strata] == gone
-    assert np.ptp(sizes[:strata]) <= 1
-    for easier in range(strata):  # equal difficulties may be on either side
-        assert difficulty[stratum == easier].max(initial=-np.inf) <= difficulty[stratum > easier].min(initial=np.inf)
-    staying = len(difficulty) - gone
-    wanted = np.array([part.sum() for part in np.split(kept_shares(staying, keep, tilt), np.cumsum(sizes[:strata])[:-1])])
-    left = np.bincount(stratum[order[count:]], minlength=strata + 1)[:strata]
-    assert (np.abs(left - wanted) < 1 + 1e-9).all()

@@ -20,10 +20,8 @@ from leanset.fitting import fitted_task
 from leanset.inputs import inputs_from
 from leanset.plan import plan_for
 from leanset.problem import Constraints
-from leanset.scores import AUM
-from leanset.scores.strata import kept_shares
+from leanset.scores import AUM, DynUnc, kept_shares
 from leanset.scores.suspects import confident_disagreement
-from leanset.select.coverage import usual_tilt_and_cut
 from tests.problem.test_problem import rules_and_count
 from tests.select.test_by_score import recorded
 
@@ -41,19 +39,23 @@ def started(stats, **options):
     """The start that a run with these options has, from the parts that it is documented to be made of."""
     inputs, plan = planned(stats, **options)
     count = plan.budget.size(len(stats.labels))
-    difficulty = AUM().difficulty(inputs.recorded)
+    known = AUM().difficulty(inputs.recorded), DynUnc().scores(inputs.recorded)
     task, _, _ = fitted_task(inputs, plan, None, Silent())
     suspect = confident_disagreement(task.predicted, stats.labels).mean()
     rng = stream(plan.settings.seed, "start", count)
-    return plan.coverage.start(difficulty, plan.constraints, count, rng, suspect)
+    return plan.coverage.start(*known, plan.constraints, count, rng, suspect)
 
 
-@given(rules_and_count(), st.integers(1, 6), st.sampled_from([None, 0.0, 0.3]))
+def described(**options):
+    return {"name": "Coverage"} | dataclasses.asdict(Coverage(**options))
+
+
+@given(rules_and_count(), st.integers(1, 6), st.sampled_from([0.0, 0.3]))
 def test_a_start_keeps_every_rule(case, strata, cut):
     rules, count, seed = case
     rng = np.random.default_rng(seed)
     difficulty = rng.integers(0, 4, len(rules.groups)).astype(np.float64)
-    removed, cells = Coverage(strata=strata, cut=cut).start(difficulty, rules, count, rng)
+    removed, cells = Coverage(strata=strata, cut=cut).start(difficulty, rng.random(len(difficulty)), rules, count, rng)
     assert removed.sum() == count
     assert rules.violations(removed) == []  # pinned rows, least kept, and shares of the classes
     assert cells.shape == rules.groups.shape
@@ -64,46 +66,51 @@ def test_a_start_keeps_every_rule(case, strata, cut):
             assert len(set(rules.groups[rules.free[cells[rules.free] == cell]])) == 1
 
 
-@given(st.integers(0, 99), st.integers(0, 100), st.sampled_from([0.0, 0.2]), st.sampled_from([-1.0, 0.0, 4.0]))
-def test_each_class_keeps_the_share_of_each_stratum(seed, percent, cut, tilt):
-    rng, strata = np.random.default_rng(seed), 5
+@given(st.integers(0, 99), st.integers(0, 100), st.sampled_from([0.0, 0.2]), st.sampled_from([0.0, 3.0]))
+def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
+    """Of any stretch of difficulties as many as the probabilities add up to, rounded up or down."""
+    rng = np.random.default_rng(seed)
     labels = rng.permutation(np.repeat([0, 1, 2], [40, 20, 8]))
     rules = Constraints(labels, 3, np.zeros(68, bool), proportional=True)
     count = percent * rules.most // 100
-    removed, cells = Coverage(strata=strata, tilt=tilt, cut=cut).start(rng.normal(size=68), rules, count, rng)
+    difficulty, swing = rng.normal(size=68), rng.uniform(0.1, 1, 68)
+    coverage = Coverage(centre=0.3, spread=0.5, swing=power, cut=cut)
+    removed, _ = coverage.start(difficulty, swing, rules, count, rng)
     for c, quota in enumerate(rules.quotas(count)):
-        local = cells[labels == c] - c * (strata + 1)
-        sizes = np.bincount(local, minlength=strata + 1)[:strata]
-        left = np.bincount(local[~removed[labels == c]], minlength=strata + 1)[:strata]
-        keep = (labels == c).sum() - quota
-        parts = np.split(kept_shares(sizes.sum(), keep, tilt), np.cumsum(sizes)[:-1])
-        assert left.sum() == keep
-        assert (np.abs(left - [part.sum() for part in parts]) < 1 + 1e-9).all()
+        members = np.flatnonzero(labels == c)[np.argsort(difficulty[labels == c])]
+        rest = members[: len(members) - min(quota, int(cut * len(members) + 1e-9))]
+        assert removed[members[len(rest) :]].all()
+        u = (np.arange(len(rest)) + 0.5) / len(rest)
+        likely = kept_shares(np.log(np.exp(-(((u - 0.3) / 0.5) ** 2) / 2) * swing[rest] ** power), len(members) - quota)
+        assert (np.abs(np.cumsum(~removed[rest]) - np.cumsum(likely)) < 1 + 1e-6).all()
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99])
-def test_the_default_follows_the_share_removed(share):
+@pytest.mark.parametrize(("share", "harder"), [(0.2, True), (0.4, True), (0.8, True), (0.9, False), (0.95, False)])
+def test_easy_ones_go_while_there_are_enough_and_hard_ones_when_there_are_few(share, harder):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
-    tilt, cut = usual_tilt_and_cut(share)
-    asked = [Coverage(), Coverage(tilt=tilt, cut=cut)]
-    by_default, spelt_out = (
-        coverage.start(np.arange(1000.0), rules, round(1000 * share), np.random.default_rng(0)) for coverage in asked
-    )
-    np.testing.assert_array_equal(by_default, spelt_out)
-    assert (by_default[1] == 20).sum() == int(1000 * cut + 1e-9)
-    kept = np.flatnonzero(~by_default[0])
-    assert (kept.mean() > 499.5) == (share < 0.8)  # harder than the mean while there is enough, then easier
+    rng = np.random.default_rng(0)
+    removed, _ = Coverage().start(np.arange(1000.0), np.ones(1000), rules, round(1000 * share), rng)
+    assert (np.flatnonzero(~removed).mean() > 499.5) == harder
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8, 0.95])
+def test_what_swings_stays(share):
+    rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
+    swing = np.tile([0.1, 0.3], 500)
+    removed, _ = Coverage().start(np.arange(1000.0), swing, rules, round(1000 * share), np.random.default_rng(0))
+    assert (~removed)[1::2].sum() > 2 * (~removed)[::2].sum()
 
 
 @pytest.mark.parametrize(("suspect", "cut"), [(0.0, 0.0), (0.15, 0.0), (0.25, 0.1), (0.6, 0.4)])
 def test_many_suspect_labels_cut_more_if_wished_but_not_more_than_goes(suspect, cut):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
-    rng = np.random.default_rng(0)
-    removed, cells = Coverage(strata=1, suspects=True).start(np.arange(1000.0), rules, 400, rng, suspect)
-    assert (cells == 1).sum() == round(1000 * cut)
-    assert removed[cells == 1].all()
-    _, untouched = Coverage(strata=1).start(np.arange(1000.0), rules, 400, rng, suspect)
-    assert not untouched.any()
+    likely = Coverage(centre=2.0, suspects=True)  # the hardest would stay
+    removed, _ = likely.start(np.arange(1000.0), np.ones(1000), rules, 400, np.random.default_rng(0), suspect)
+    assert removed[1000 - round(1000 * cut) :].all()
+    assert not removed[999 - round(1000 * cut)]
+    unasked = Coverage(centre=2.0)
+    removed, _ = unasked.start(np.arange(1000.0), np.ones(1000), rules, 400, np.random.default_rng(0), suspect)
+    assert not removed[999]
 
 
 @pytest.mark.parametrize("balance", ["proportional", "none", 30])
@@ -111,7 +118,7 @@ def test_the_search_exchanges_within_class_stratum_and_weight_only(toy, balance)
     stats = recorded(toy)
     options = {
         "fraction": 0.5,
-        "coverage": Coverage(strata=4, weights=2),
+        "coverage": Coverage(strata=4, bins=2),
         "class_balance": balance,
         "pinned": [0, 1, 2],
         "seed": 7,
@@ -135,7 +142,7 @@ def test_covering_costs_balance_but_leaves_more_of_it_than_chance(toy):
     stats = recorded(toy)
     covered, free = (
         leanset.prune(stats, fraction=0.4, coverage=coverage, frontier=False).certificate
-        for coverage in (Coverage(tilt=0.0), "none")
+        for coverage in (Coverage(centre=0.5, spread=10.0, swing=0.0), "none")
     )
     assert free.refit_change <= covered.refit_change < covered.random_refit_change_mean
 
@@ -159,7 +166,7 @@ def test_what_cannot_be_covered_is_refused(toy):
     features, labels, _ = toy
     with pytest.raises(
         InputError,
-        match=r"`coverage=Coverage\(strata=20, weights=4, tilt=None, cut=None, suspects=False\)` needs training dynamics.*not recorded",
+        match=r"`coverage=Coverage\(strata=10, .*\)` needs training dynamics.*not recorded",
     ):
         leanset.prune(features, labels, fraction=0.4, coverage=Coverage())
     for other in ({"method": "el2n"}, {"formulation": "paper"}):
@@ -174,7 +181,9 @@ def test_what_cannot_be_covered_is_refused(toy):
         ({"strata": True}, r"`Coverage\(strata=True\)`"),
         ({"strata": 2.5}, r"`Coverage\(strata=2.5\)` must be a whole number"),
         ({"cut": 1.0}, r"`Coverage\(cut=1.0\)` must lie in 0 <= cut < 1"),
-        ({"tilt": float("inf")}, r"`Coverage\(tilt=inf\)` must be a finite number"),
+        ({"centre": float("inf")}, r"`Coverage\(centre=inf\)` must be a finite number"),
+        ({"spread": 0.0}, r"`Coverage\(spread=0.0\)` must be a positive number"),
+        ({"swing": float("nan")}, r"`Coverage\(swing=nan\)`"),
         ({"cut": -0.1}, r"`Coverage\(cut=-0.1\)`"),
         ({"cut": float("nan")}, r"`Coverage\(cut=nan\)`"),
     ],
@@ -194,7 +203,7 @@ def test_a_run_with_another_coverage_is_another_run(toy, tmp_path):
     stats, options = recorded(toy), {"count": 60, "solver": CALM, "frontier": False, "out": tmp_path / "run"}
     first = leanset.prune(stats, **options, coverage=Coverage(strata=4, cut=0.1))
     noted = json.loads((tmp_path / "run" / "settings.json").read_text())["coverage"]
-    assert noted == {"name": "Coverage", "strata": 4, "weights": 4, "tilt": None, "cut": 0.1, "suspects": False}
+    assert noted == described(strata=4, cut=0.1)
     for other in (Coverage(strata=4), "auto", "none"):
         with pytest.raises(leanset.RunFolderError, match="`coverage`"):
             leanset.prune(stats, **options, coverage=other)
@@ -228,7 +237,7 @@ def test_the_command_line_covers_or_not(toy, tmp_path):
         return done
 
     for coverage, noted in (
-        ("auto", {"name": "Coverage", "strata": 20, "weights": 4, "tilt": None, "cut": None, "suspects": False}),
+        ("auto", described()),
         ("none", None),
     ):
         called(coverage, 0)

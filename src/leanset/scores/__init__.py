@@ -15,8 +15,8 @@ from leanset.scores.k_center import KCenterGreedy
 from leanset.scores.moderate import Moderate
 from leanset.scores.names import METHODS, method_named
 from leanset.scores.random import Random, StratifiedRandom
-from leanset.scores.strata import tilted_order
 from leanset.scores.suspects import confident_disagreement
+from leanset.scores.thinning import drawn, kept_shares
 
 __all__ = [
     "AUM",
@@ -41,6 +41,7 @@ __all__ = [
     "StratifiedRandom",
     "checked_whole",
     "confident_disagreement",
+    "drawn",
+    "kept_shares",
     "method_named",
-    "tilted_order",
 ]

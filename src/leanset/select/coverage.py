@@ -1,8 +1,8 @@
-"""Which difficulties a set must keep, regardless of the effect on the head.
+"""Which examples a set must keep so that a network can learn from it, regardless of the effect on the head.
 
-A retrained network learns its features from the kept examples, so they must cover easy and hard ones. Balanced
-influences on a head with fixed features do not ensure that. With far more examples than weights there are many balanced
-sets; coverage restricts the search to those that cover all difficulties.
+A retrained network learns its features from the kept examples. Balanced influences on a head with fixed features say
+nothing about that. With far more examples than weights there are many balanced sets; coverage restricts the search to
+those from which a network learns well.
 """
 
 import math
@@ -10,114 +10,139 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, Vector, mask_of
+from leanset._arrays import Mask, Rows, Vector, mask_of, quantile_bins
 from leanset._errors import InputError
 from leanset.problem import Constraints
-from leanset.scores import checked_whole, tilted_order
+from leanset.scores import checked_whole, drawn, kept_shares
 
 # The rule, by share removed; linear in between. Chosen with the network `quick` on 40,000 training images of CIFAR-10 and
-# judged on the other 10,000 of them (docs/comparison.md); test images played no part.
-_REMOVED = (0.5, 0.8)
-_TILT = (3.0, 0.0)
-_CUT = (0.0, 0.1)
+# judged on the other 10,000 of them; test images played no part. docs/comparison.md has the figures.
+_REMOVED = (0.4, 0.8, 0.9)
+_CENTRE = (0.85, 0.6, 0.35)
+_SPREAD = (0.35, 0.25, 0.2)
+_SWING = (2.0, 8.0, 8.0)
 # Share of correctly labelled examples that a network confidently assigns to another class. Measured with conv4 after ten
 # epochs on 10,000 images of CIFAR-10: 0.11 with correct labels, 0.14 with 9 % and 0.40 with 40 % wrong.
 _HARD_ANYWAY = 0.15
 
 
-def usual_tilt_and_cut(removed: float) -> tuple[float, float]:
-    """Return the tilt and the cut of the default rule for a share that is removed.
-
-    Examples
-    --------
-    >>> usual_tilt_and_cut(0.4)
-    (3.0, 0.0)
-    """
-    return float(np.interp(removed, _REMOVED, _TILT)), float(np.interp(removed, _REMOVED, _CUT))
-
-
 @dataclass(frozen=True)
 class Coverage:
-    """Keep examples of every difficulty in each class, except the hardest, and balance influences among such sets.
+    """Keep examples from which a network learns, as hard as it can afford, and balance influences among such sets.
 
-    The `cut` share of hardest examples is removed. The rest is split into strata of equal size, from easy to hard, and
-    each keeps a share that is proportional to exp(`tilt`·u), where u runs from 0 for the easiest example to 1 for the
-    hardest, but at most all. The search then exchanges only examples of the same class, stratum and weight (the length of
-    the influence vector, split into bins within the stratum). So balance comes from directions that cancel, and not from
-    preferring unusual examples.
+    Two things are known about an example from a recorded training: its difficulty (`leanset.scores.AUM`) and how much the
+    probability of its label swings (`leanset.scores.DynUnc`). What is learnt at once, or never, does not swing; what
+    swings is where there is something to learn. Each example stays with a probability that is proportional to
+
+        exp(−(u − `centre`)² / 2·`spread`²) · swing^`swing`,
+
+    but at most one, where u runs from 0 for the easiest example of a class to 1 for the hardest. While much is kept, the
+    easiest go; if little is kept, the hardest go too, because a network cannot learn them from so few others.
+
+    The search then exchanges only examples of the same class, difficulty, probability and weight (the length of the
+    influence vector), each split into bins. So balance comes from directions that cancel, and not from preferring unusual
+    examples.
 
     Parameters
     ----------
-    strata : number of strata
-    weights : bins of weight within a stratum
-    tilt : how strongly hard examples are preferred; negative for easy ones. None follows the share that is removed: while
-        enough is left to learn the easy from, they are what can go. See docs/comparison.md for the rule and its reasons
-    cut : share of hardest examples to remove, never more than the number to remove; None follows the share removed
+    strata : bins of difficulty
+    bins : bins of probability within a stratum, and of weight within each of these
+    centre : difficulty that is most likely to stay, from 0 to 1; None follows the share removed
+    spread : how far the difficulties that stay lie from it; None follows the share removed
+    swing : power of the swing, 0 to ignore it; None follows the share removed
+    cut : share of hardest examples to remove first, never more than the number to remove
     suspects : True if labels may be wrong: if the network confidently disagrees with more than 0.15 of them, also cut the
         excess. Off by default, because a network that has not learnt much also disagrees with correct labels
 
     Examples
     --------
     >>> rules = Constraints(np.zeros(10, int), 1, np.zeros(10, bool), proportional=True)
-    >>> removed, cells = Coverage(strata=4, cut=0.2).start(np.arange(10.0), rules, 6, np.random.default_rng(0))
+    >>> coverage = Coverage(strata=4, cut=0.2)
+    >>> removed, cells = coverage.start(np.arange(10.0), np.ones(10), rules, 6, np.random.default_rng(0))
     >>> bool(removed[8:].all())  # the two hardest are removed
     True
     """
 
-    strata: int = 20
-    weights: int = 4
-    tilt: float | None = None
-    cut: float | None = None
+    strata: int = 10
+    bins: int = 4
+    centre: float | None = None
+    spread: float | None = None
+    swing: float | None = None
+    cut: float = 0.0
     suspects: bool = False
 
     def __post_init__(self) -> None:
-        checked_whole("Coverage", strata=self.strata, weights=self.weights)
-        if self.cut is not None and not 0 <= self.cut < 1:
-            raise InputError(
-                f"`Coverage(cut={self.cut})` must lie in 0 <= cut < 1, or be None for the default schedule."
-            )
-        if self.tilt is not None and not math.isfinite(self.tilt):
-            raise InputError(f"`Coverage(tilt={self.tilt})` must be a finite number, or None for the default rule.")
+        checked_whole("Coverage", strata=self.strata, bins=self.bins)
+        if not 0 <= self.cut < 1:
+            raise InputError(f"`Coverage(cut={self.cut})` must lie in 0 <= cut < 1.")
+        for name, least in (("centre", -math.inf), ("spread", 0.0), ("swing", -math.inf)):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > least):
+                legal = "positive" if least == 0 else "finite"
+                raise InputError(
+                    f"`Coverage({name}={value})` must be a {legal} number, or None to follow the share removed."
+                )
 
     def doubted(self, suspect: float) -> float:
         """Return the share to cut because of suspect labels, given the share of suspect labels."""
         return max(0.0, suspect - _HARD_ANYWAY) if self.suspects else 0.0
 
+    def log_weights(self, swing: Vector, removed: float) -> Vector:
+        """Return the logarithm of how likely examples are to stay, up to a constant, if a share of them is removed.
+
+        Parameters
+        ----------
+        swing : (n,) of the examples of one class, the easiest first
+        removed : share removed
+        """
+        usual = (float(np.interp(removed, _REMOVED, values)) for values in (_CENTRE, _SPREAD, _SWING))
+        given = (self.centre, self.spread, self.swing)
+        centre, spread, power = (now if own is None else own for own, now in zip(given, usual, strict=True))
+        place = (np.arange(len(swing)) + 0.5) / max(len(swing), 1)
+        swings = np.log(np.maximum(swing, np.finfo(np.float64).tiny))
+        return np.asarray(power * swings - ((place - centre) / spread) ** 2 / 2)
+
     def start(
         self,
         difficulty: Vector,
+        swing: Vector,
         constraints: Constraints,
         count: int,
         rng: np.random.Generator,
         suspect: float = 0.0,
     ) -> tuple[Mask, Rows]:
-        """Draw a set that covers the difficulties; return it and the cells within which rows may be exchanged.
+        """Draw a set to start from; return it and the cells within which rows may be exchanged.
 
         Parameters
         ----------
         difficulty : (n,) higher is harder
-        constraints : which removals are allowed; if they are proportional, each class is covered separately
+        swing : (n,) how much the probability of the label swings
+        constraints : which removals are allowed; if they are proportional, each class is drawn separately
         count : number of examples to remove
         rng : random generator of the draw
         suspect : share of examples with whose label a network confidently disagrees
         """
-        n, cells = len(difficulty), np.zeros(len(difficulty), dtype=np.int64)
-        order, free = [], constraints.free
+        n, free = len(difficulty), constraints.free
         if constraints.proportional:
             parts = [
                 (free[constraints.groups[free] == c], int(quota)) for c, quota in enumerate(constraints.quotas(count))
             ]
         else:
             parts = [(free, count)]
+        cut = max(self.cut, self.doubted(suspect))
+        stratum, likely, orders = np.zeros(n, dtype=np.int64), np.zeros(n), []
         for nth, (members, quota) in enumerate(parts):
-            share = quota / max(len(members), 1)
-            tilt, cut = usual_tilt_and_cut(share)
-            tilt = tilt if self.tilt is None else self.tilt
-            cut = max(cut if self.cut is None else self.cut, self.doubted(suspect))
-            preference, stratum = tilted_order(difficulty[members], quota, cut, self.strata, rng, tilt)
-            cells[members] = nth * (self.strata + 1) + stratum
-            order.append(members[preference])
+            easiest_first = members[np.lexsort((rng.random(len(members)), difficulty[members]))]
+            staying = len(members) - min(quota, int(cut * len(members) + 1e-9))
+            rest, hardest = easiest_first[:staying], easiest_first[staying:]
+            shares = kept_shares(self.log_weights(swing[rest], quota / max(len(members), 1)), len(members) - quota)
+            stratum[hardest] = nth * (self.strata + 1) + self.strata
+            stratum[rest] = nth * (self.strata + 1) + np.arange(staying) * self.strata // max(staying, 1)
+            likely[rest] = shares
+            stays = mask_of(drawn(shares, rng), staying)
+            orders.append(np.concatenate([hardest[::-1], rng.permutation(rest[~stays]), rng.permutation(rest[stays])]))
+        cells = quantile_bins(likely, stratum, self.bins)
         if constraints.proportional:
-            chosen = [part[:quota] for part, (_, quota) in zip(order, parts, strict=True)]
+            chosen = [order[:quota] for order, (_, quota) in zip(orders, parts, strict=True)]
             return mask_of(np.concatenate(chosen), n), cells
-        return constraints.first_allowed(order[0], count), cells
+        return constraints.first_allowed(orders[0], count), cells

@@ -20,14 +20,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, Vector, quantile_bins
+from leanset._arrays import Mask, Rows, quantile_bins
 from leanset._progress import part_of
 from leanset._rng import stream
 from leanset.certify import Finding
 from leanset.head import refit
 from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
-from leanset.scores import AUM, Needs
+from leanset.scores import AUM, DynUnc, Needs
 from leanset.select.aim import Aim, aim_for, loss_rise
 from leanset.select.budget import Budget
 from leanset.select.coverage import Coverage
@@ -189,13 +189,11 @@ class NewtonSearch(ExchangeSearch):
         """Return the set to start from and, if difficulties are to be covered, the cells for exchanges."""
         if self.coverage is None:
             return self.start(count), None
-        rng = stream(self.task.seed, "start", count)
-        removed, cells = self.coverage.start(self._difficulty, self.task.constraints, count, rng, self.suspect)
-        return removed, quantile_bins(self.norms, cells, self.coverage.weights)
-
-    @cached_property
-    def _difficulty(self) -> Vector:
-        return AUM().difficulty(self.task.recorded)
+        rng, recorded = stream(self.task.seed, "start", count), self.task.recorded
+        removed, cells = self.coverage.start(
+            AUM().difficulty(recorded), DynUnc().scores(recorded), self.task.constraints, count, rng, self.suspect
+        )
+        return removed, quantile_bins(self.norms, cells, self.coverage.bins)
 
     @property
     def suspect(self) -> float:
