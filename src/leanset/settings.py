@@ -429,8 +429,8 @@ class PruneOptions(HeadOptions, BudgetOptions):
     coverage: Annotated[
         Coverage | str,
         Option(
-            "'auto' keeps examples of every difficulty if training dynamics are known (images), because a network "
-            "that is retrained needs them; 'none'; or `leanset.Coverage(...)` with options",
+            "'auto' keeps examples from which a network learns, if training dynamics are known (images), because it is "
+            "trained anew; 'none' looks at the head alone; or `leanset.Coverage(...)` with options",
             _CHOICE,
             rule=_a_coverage,
             read=str,
