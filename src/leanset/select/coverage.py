@@ -20,7 +20,7 @@ from leanset.scores import checked_whole, drawn, kept_shares
 _REMOVED = (0.4, 0.8, 0.9)
 _CENTRE = (0.85, 0.6, 0.35)
 _SPREAD = (0.35, 0.25, 0.2)
-_SWING = (2.0, 8.0, 8.0)
+_SWING = (1.0, 8.0, 8.0)
 # Share of correctly labelled examples that a network confidently assigns to another class. Measured with conv4 after ten
 # epochs on 10,000 images of CIFAR-10: 0.11 with correct labels, 0.14 with 9 % and 0.40 with 40 % wrong.
 _HARD_ANYWAY = 0.15
