@@ -160,3 +160,20 @@ def test_one_seed_and_one_method_make_a_page_too(image_npz, tmp_path):
     assert answer["verdicts"] == []
     assert all(row["low"] is None for row in answer["rows"])
     assert {file.name for file in (tmp_path / "out").iterdir() if file.is_file()} == FILES
+
+
+def test_a_dry_run_says_what_is_left_and_writes_nothing(compared, image_npz, tmp_path):
+    out, _, asked = compared
+    jobs = Question(methods=METHODS, fractions=FRACTIONS, seeds=SEEDS).jobs("lenet")
+    fresh = (*asked[:-1], tmp_path / "out")
+    said = json.loads(call("compare", image_npz, *NETWORK, *fresh, "--dry-run", "--json", check=0).stdout)
+    trainings = said["shares"][-1]
+    assert (trainings["work"], trainings["number"], trainings["finished"]) == ("training lenet", len(jobs), 0)
+    assert said["seconds"] == pytest.approx(sum(share["left"] for share in said["shares"]))
+    shown = call("compare", image_npz, *NETWORK, *fresh, "--dry-run", check=0).stdout
+    assert "choosing with el2n" in shown
+    assert not (tmp_path / "out").exists()
+    files = sorted(out.rglob("*"))
+    done = json.loads(call("compare", image_npz, *NETWORK, *asked, "--dry-run", "--json", check=0).stdout)
+    assert done["seconds"] == 0
+    assert sorted(out.rglob("*")) == files

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
+from leanset.judge import Forecast
 from leanset.report import change, frontier_figure, influence_figure, number, others, summary_rows, urgent, verdict
 from leanset.runs import json_safe
 from leanset.trials import figure_tables
@@ -142,6 +143,33 @@ def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
     table.add_row("peak memory", f"{estimate.memory / 2**20:,.0f} MiB")
     OUT.print(table)
     OUT.print("[dim]Estimated from the shapes and a short test of this machine; nothing was computed or written.[/dim]")
+
+
+def show_forecast(forecast: Forecast, what: str, as_json: bool) -> None:
+    """Print the estimated cost of a comparison, and what of it is finished."""
+    if as_json:
+        show_json(forecast.to_dict())
+        return
+    trains = any(share.pflop is not None for share in forecast.shares)
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
+    table.add_column("work")
+    headings = ("number", "done", "one takes", *(("of a full training", "images × epochs", "PFLOP") * trains), "left")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for share in forecast.shares:
+        known = (
+            "" if share.of_full_training is None else f"{100 * share.of_full_training:.3g} %",
+            "" if share.image_passes is None else f"{share.image_passes:,}",
+            "" if share.pflop is None else f"{share.pflop:.3g}",
+        )
+        numbers = (f"{share.number:,}", f"{share.finished:,}", duration(share.each), *(known * trains))
+        table.add_row(share.work, *numbers, duration(share.left))
+    OUT.print(f"[italic]{escape(what)}[/italic]", soft_wrap=True)
+    OUT.print(table)
+    number = "one training" if forecast.workers == 1 else f"{forecast.workers} trainings"
+    together = f", {number} at a time" if trains else ""
+    OUT.print(f"About [bold]{duration(forecast.seconds)}[/bold] are left{together}.")
+    OUT.print("[dim]Estimated from a few timed steps and a short test of this machine; nothing was written.[/dim]")
 
 
 def show_check(check: Check) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from leanset._errors import InputError
 from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
+from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.markdown import accuracy_table, certificate_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
@@ -15,12 +16,15 @@ from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
-from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, about_leanset, as_dicts, check_free, write_rows
+from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, Forecast, about_leanset, as_dicts, check_free, write_rows
 from leanset.report import Panel, StudyPart, curves_figure, load, machine, save_figure, write_study_page
 from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset, preset_of
 
 TABLE = "table"  # sub-folder of the jobs
+METHODS = ("leanset", "ccs", "el2n", "forgetting", "random")
+FRACTIONS, SEEDS, HELD_OUT_SHARE = (0.2, 0.4, 0.6), 3, 0.2
+PROTOCOLS = (EQUAL_EPOCHS, EQUAL_STEPS)
 
 
 @dataclass(frozen=True)
@@ -45,17 +49,17 @@ def compare(
     images: Images | str,
     *,
     model: str,
-    methods: Sequence[str] = ("leanset", "ccs", "el2n", "forgetting", "random"),
-    fractions: Sequence[float] = (0.2, 0.4, 0.6),
-    seeds: int = 3,
+    methods: Sequence[str] = METHODS,
+    fractions: Sequence[float] = FRACTIONS,
+    seeds: int = SEEDS,
     out: str | os.PathLike[str],
     models: Sequence[str] = (),
-    protocols: Sequence[str] = (EQUAL_EPOCHS, EQUAL_STEPS),
+    protocols: Sequence[str] = PROTOCOLS,
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
     runs: int = 1,
-    held_out_share: float = 0.2,
+    held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",
     workers: int | None = 1,
     progress: bool | None = None,
@@ -96,6 +100,42 @@ def compare(
     >>> [row.method for row in answer.rows]
     ['full', 'stratified-random', 'el2n']
     """
+    setup, question = asked(
+        images,
+        model=model,
+        methods=methods,
+        fractions=fractions,
+        seeds=seeds,
+        models=models,
+        protocols=protocols,
+        recipe=recipe,
+        other_recipes=other_recipes,
+        choose_epochs=choose_epochs,
+        runs=runs,
+        held_out_share=held_out_share,
+        device=device,
+    )
+    with reporter_for(progress) as reporter:
+        return run_comparison(setup, question, Path(out), workers=workers, reporter=reporter)
+
+
+def asked(
+    images: Images | str,
+    *,
+    model: str,
+    methods: Sequence[str] = METHODS,
+    fractions: Sequence[float] = FRACTIONS,
+    seeds: int = SEEDS,
+    models: Sequence[str] = (),
+    protocols: Sequence[str] = PROTOCOLS,
+    recipe: Recipe | str | None = None,
+    other_recipes: Mapping[str, Recipe] | None = None,
+    choose_epochs: int | None = None,
+    runs: int = 1,
+    held_out_share: float = HELD_OUT_SHARE,
+    device: str = "auto",
+) -> tuple[Setup, Question]:
+    """Return the setup and the question of a comparison; parameters as for `compare`."""
     opened = _opened(images)
     question = Question(
         methods=tuple(methods),
@@ -117,8 +157,13 @@ def compare(
         runs=runs,
         device=device,
     )
-    with reporter_for(progress) as reporter:
-        return run_comparison(setup, question, Path(out), workers=workers, reporter=reporter)
+    return setup, question
+
+
+def forecast_comparison(setup: Setup, question: Question, out: Path, *, workers: int | None) -> Forecast:
+    """Estimate what `run_comparison` would take with the same arguments; nothing is trained or written."""
+    check_free(out, TABLE)
+    return forecast(Study(setup, out / TABLE), question.jobs(setup.scorer), workers)
 
 
 def _opened(images: Images | str) -> Images:

@@ -34,15 +34,21 @@ class JobTable:
 
     def open(self, identity: dict[str, Any]) -> None:
         """Claim the folder for a setup, or raise if it belongs to another one."""
-        # Look for foreign files first: another process may write `setup.json`, and then more, at any moment.
-        foreign = self.path.is_dir() and any(map(_is_foreign, self.path.iterdir()))
+        self.check(identity)
         if not self._files.has(SETUP):
-            if foreign:
-                raise folder_in_use(self.path)
             with self.lock(_OPENING, wait=True):
                 if not self._files.has(SETUP):
                     self._files.write_json(SETUP, identity)
-        check_same_setup(self._files, identity)
+            check_same_setup(self._files, identity)
+
+    def check(self, identity: dict[str, Any]) -> None:
+        """Raise if the folder belongs to another setup, or to something else."""
+        # Look for foreign files first: another process may write `setup.json`, and then more, at any moment.
+        foreign = self.path.is_dir() and any(map(_is_foreign, self.path.iterdir()))
+        if self._files.has(SETUP):
+            check_same_setup(self._files, identity)
+        elif foreign:
+            raise folder_in_use(self.path)
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
@@ -98,11 +104,15 @@ class JobTable:
         """Return the row of a finished job."""
         return self._files.read_json(f"{_JOBS}/{job.key}.json")
 
+    def has_selection(self, job: Job) -> bool:
+        """Whether the examples that a job trains on are chosen."""
+        return self._files.has(f"{_SELECTIONS}/{job.selection}.json")
+
     def selection(self, job: Job) -> tuple[Rows, dict[str, Any]] | None:
         """Return the places that a job's selection keeps and its certificate, or None if it is not there."""
-        name = f"{_SELECTIONS}/{job.selection}"
-        if not self._files.has(f"{name}.json"):
+        if not self.has_selection(job):
             return None
+        name = f"{_SELECTIONS}/{job.selection}"
         return self._files.read_arrays(f"{name}.npz")["kept"], self._files.read_json(f"{name}.json")
 
     def keep_selection(self, job: Job, kept: Rows, certificate: dict[str, Any]) -> None:
