@@ -98,7 +98,7 @@ def compare(
     elif isinstance(answer, CompareResult):
         show.show_trials(answer, str(out))
     else:
-        show.show_comparison(answer.rows, answer.verdicts, str(out))
+        show.show_comparison(answer, str(out))
     if report is not None and not as_json:
         show.show_saved(report)
 

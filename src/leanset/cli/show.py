@@ -1,6 +1,6 @@
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from leanset.runs import json_safe
 from leanset.trials import figure_tables
 
 if TYPE_CHECKING:
-    from leanset.evaluate import SummaryRow
+    from leanset.evaluate import Answer, SummaryRow
     from leanset.training import EpochLog
 
 OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
@@ -63,26 +63,35 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
     show_folder(folder)
 
 
-def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folder: str) -> None:
-    """Print the accuracies, one table per network and protocol, then the verdicts."""
-    from leanset.evaluate import FULL, methods_in, parts_of
+def show_comparison(answer: "Answer", folder: str) -> None:
+    """Print the accuracies, one table per network and protocol, the time of choosing, then the verdicts."""
+    from leanset.evaluate import choosing_shown, parts_of
 
-    for title, part in parts_of(rows):
-        fractions = sorted({row.fraction for row in part if row.method != FULL})
-        found = {(row.method, row.fraction): row for row in part}
-        table = Table(box=box.SIMPLE, title=f"{title}: held-out accuracy, %", title_justify="left", pad_edge=False)
-        table.add_column("removed", style="bold")
-        for fraction in fractions:
-            table.add_column(f"{100 * fraction:g} %", justify="right")
-        if (FULL, 0.0) in found:
-            table.add_row("all data", *[f"{100 * found[FULL, 0.0].accuracy:.2f}"] * len(fractions), style="dim")
-        for method in methods_in(part):
-            cells = [found.get((method, fraction)) for fraction in fractions]
-            table.add_row(method, *("" if cell is None else f"{100 * cell.accuracy:.2f}" for cell in cells))
-        OUT.print(table)
-    for line in verdicts:
+    parts = parts_of(answer.rows)
+    for title, part in parts:
+        _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
+    _show_by_fraction("Choosing one set, of one training on all data", parts[0][1], choosing_shown)
+    OUT.print(answer.choosing, markup=False)
+    OUT.print()
+    for line in answer.verdicts:
         OUT.print(line, markup=False)
     show_folder(folder)
+
+
+def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable[[SummaryRow], str]") -> None:
+    from leanset.evaluate import FULL, methods_in
+
+    fractions = sorted({row.fraction for row in rows if row.method != FULL})
+    found = {(row.method, row.fraction): shown(row) for row in rows}
+    table = Table(box=box.SIMPLE, title=title, title_justify="left", pad_edge=False)
+    table.add_column("removed", style="bold")
+    for fraction in fractions:
+        table.add_column(f"{100 * fraction:g} %", justify="right")
+    if on_all := found.get((FULL, 0.0)):
+        table.add_row("all data", *[on_all] * len(fractions), style="dim")
+    for method in methods_in(rows):
+        table.add_row(method, *(found.get((method, fraction), "") for fraction in fractions))
+    OUT.print(table)
 
 
 def show_trials(result: CompareResult, folder: str) -> None:

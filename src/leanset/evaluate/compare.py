@@ -10,13 +10,13 @@ from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
 from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
-from leanset.evaluate.markdown import accuracy_table, certificate_table
+from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
-from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, Forecast, about_leanset, as_dicts, check_free, write_rows
+from leanset.judge import FULL, STRATIFIED, STRATIFIED_SHOWN, Forecast, about_leanset, as_dicts, check_free, write_rows
 from leanset.report import Panel, StudyPart, curves_figure, load, machine, save_figure, write_study_page
 from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset, preset_of
@@ -29,10 +29,11 @@ PROTOCOLS = (EQUAL_EPOCHS, EQUAL_STEPS)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a comparison found: a row for each method, fraction, network and protocol, and the same in words."""
+    """What a comparison found: a row for each method, fraction, network and protocol, the same in words, and the cost."""
 
     rows: tuple[SummaryRow, ...]
     verdicts: tuple[str, ...]
+    choosing: str
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a page about the comparison: one HTML file that opens from disk and needs no network."""
@@ -41,7 +42,9 @@ class Answer:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, with None for NaN."""
-        plain: dict[str, object] = json_safe({"rows": as_dicts(self.rows), "verdicts": self.verdicts})
+        plain: dict[str, object] = json_safe(
+            {"rows": as_dicts(self.rows), "verdicts": self.verdicts, "choosing": self.choosing}
+        )
         return plain
 
 
@@ -189,7 +192,8 @@ def run_comparison(setup: Setup, question: Question, out: Path, *, workers: int 
     study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    answer = Answer(tuple(rows), tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)))
+    words = tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN))
+    answer = Answer(tuple(rows), words, _choosing(setup.scorer, outcomes, study.table.scorer_cost()))
     _write(out, answer, outcomes)
     Folder(out).write_json("record.json", _record(setup, question, outcomes))
     return answer
@@ -225,4 +229,23 @@ def _page(answer: Answer) -> list[str]:
     lines = ["# Comparison", ""]
     for title, part in parts:
         lines += [*accuracy_table(part, title), ""]
-    return [*lines, *certificate_table(parts[0][1]), "", *(f"- {line}" for line in answer.verdicts)]
+    lines += [*certificate_table(parts[0][1]), "", *choosing_table(parts[0][1]), "", answer.choosing, ""]
+    return [*lines, *(f"- {line}" for line in answer.verdicts)]
+
+
+def _choosing(scorer: str, outcomes: Sequence[Outcome], cost: Mapping[str, float] | None) -> str:
+    """Say what the network costs that all methods look at, beside one training on all examples on as many threads."""
+    shared = f"All methods look at one {scorer}, which is trained once"
+    full = [row for row in outcomes if row["method"] == FULL]
+    if cost is None or not full:
+        return f"{shared}; its time is not among those of choosing."
+    first = [row["seconds"] * row["threads"] for row in full if row["model"] == full[0]["model"]]
+    share = cost["seconds"] * cost["threads"] / (sum(first) / len(first))
+    return (
+        f"{shared}, in {cost['seconds']:.3g} s on {_threads(cost['threads'])}: {100 * share:.3g} % of one training of "
+        f"{full[0]['model']} on all data. This is not among the times of choosing."
+    )
+
+
+def _threads(number: float) -> str:
+    return "one thread" if number == 1 else f"{number:g} threads"

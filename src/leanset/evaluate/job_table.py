@@ -17,6 +17,7 @@ from leanset.judge import SETUP, check_same_setup, folder_in_use
 from leanset.runs import Folder, explained
 
 _JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
+_SCORER = "scorer.json"
 _OPENING = "setup"  # the lock for writing `setup.json`
 
 
@@ -103,6 +104,14 @@ class JobTable:
     def outcome(self, job: Job) -> dict[str, Any]:
         """Return the row of a finished job."""
         return self._files.read_json(f"{_JOBS}/{job.key}.json")
+
+    def keep_scorer_cost(self, seconds: float, threads: int) -> None:
+        """Save how long the network that methods look at took to train and to capture."""
+        self._files.write_json(_SCORER, {"seconds": seconds, "threads": threads})
+
+    def scorer_cost(self) -> dict[str, Any] | None:
+        """Return how long that took, on how many threads; None if it is not known."""
+        return self._files.read_json(_SCORER) if self._files.has(_SCORER) else None
 
     def has_selection(self, job: Job) -> bool:
         """Whether the examples that a job trains on are chosen."""

@@ -83,13 +83,17 @@ class Study:
     def statistics(self, *, gradients: bool = False, reporter: Reporter | None = None) -> HeadStatistics:
         """Return what the methods see of the scorer, which is trained first if necessary."""
         with self.table.lock("scorer", wait=True):
-            return network_statistics(
+            is_new, began = not (self.path / NETWORK).exists(), time.perf_counter()
+            found = network_statistics(
                 self.setup.images,
                 self.setup.scorer_settings(),
                 gradients=gradients,
                 out=self.path,
                 reporter=reporter or Silent(),
             )
+            if is_new:  # nobody knows how long it took before an interruption
+                self.table.keep_scorer_cost(time.perf_counter() - began, available_threads())
+            return found
 
     def kept(self, job: Job) -> Rows:
         """Return the places of the examples that a job trains on, which are chosen first if necessary."""
