@@ -61,6 +61,12 @@ def test_from_images_to_tables_figures_and_words(compared):
     page = (out / "README.md").read_text(encoding="utf-8")
     assert all(f"- {line}" in page for line in answer["verdicts"])
     assert len(answer["verdicts"]) == len(METHODS) * len(FRACTIONS) * 2
+    cost = json.loads((out / "table" / "scorer.json").read_text())
+    assert f"All methods look at one lenet, which is trained once, in {cost['seconds']:.3g} s" in page
+    assert answer["choosing"] in page
+    for row in answer["rows"]:
+        if row["method"] != "full" and row["protocol"] == "equal-epochs":
+            assert f"{row['choosing_seconds']:.3g} s ({100 * row['choosing_share']:.3g} %)" in page
     with Image.open(out / "accuracy.png") as drawn:
         assert min(drawn.size) > 100
     assert "<svg" in (out / "accuracy.svg").read_text()
@@ -86,6 +92,7 @@ def test_the_same_command_again_trains_nothing_and_shows_the_same(compared, imag
     for line in answer["verdicts"]:
         assert line in " ".join(shown.split()).replace("\n", " ")
     assert all(f"{100 * row['accuracy']:.2f}" in shown for row in answer["rows"])
+    assert " ".join(answer["choosing"].split()) in " ".join(shown.split())
     assert call("compare", image_npz, *NETWORK, *asked, "--quiet", check=0).stdout == ""
 
 
@@ -160,3 +167,20 @@ def test_one_seed_and_one_method_make_a_page_too(image_npz, tmp_path):
     assert answer["verdicts"] == []
     assert all(row["low"] is None for row in answer["rows"])
     assert {file.name for file in (tmp_path / "out").iterdir() if file.is_file()} == FILES
+
+
+def test_a_dry_run_says_what_is_left_and_writes_nothing(compared, image_npz, tmp_path):
+    out, _, asked = compared
+    jobs = Question(methods=METHODS, fractions=FRACTIONS, seeds=SEEDS).jobs("lenet")
+    fresh = (*asked[:-1], tmp_path / "out")
+    said = json.loads(call("compare", image_npz, *NETWORK, *fresh, "--dry-run", "--json", check=0).stdout)
+    trainings = said["shares"][-1]
+    assert (trainings["work"], trainings["number"], trainings["finished"]) == ("training lenet", len(jobs), 0)
+    assert said["seconds"] == pytest.approx(sum(share["left"] for share in said["shares"]))
+    shown = call("compare", image_npz, *NETWORK, *fresh, "--dry-run", check=0).stdout
+    assert "choosing with el2n" in shown
+    assert not (tmp_path / "out").exists()
+    files = sorted(out.rglob("*"))
+    done = json.loads(call("compare", image_npz, *NETWORK, *asked, "--dry-run", "--json", check=0).stdout)
+    assert done["seconds"] == 0
+    assert sorted(out.rglob("*")) == files

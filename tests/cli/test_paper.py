@@ -3,8 +3,9 @@ import json
 import numpy as np
 import pytest
 
+from leanset._progress import Silent
 from leanset.data import open_source
-from leanset.paper import EXPERIMENTS
+from leanset.paper import EXPERIMENTS, Experiment
 from leanset.paper.scale import SCALES
 from tests.cli.test_images import call
 from tests.paper.tiny import TINY, TINY_SETTINGS
@@ -92,3 +93,21 @@ def test_wrong_labels_from_a_file(tiny_npz, tiny_scale, tmp_path):
     assert json.loads((tmp_path / "out" / "noise" / "record.json").read_text())["command"].endswith(
         "--noisy-labels FILE"
     )
+
+
+def test_a_dry_run_counts_a_training_that_experiments_share_once(tiny_npz, tiny_scale, tmp_path):
+    out = tmp_path / "out"
+
+    def trainings(name):
+        done = call("paper", name, "--data", tiny_npz, *QUICK, "--out", out, "--dry-run", "--json", check=0)
+        shares = json.loads(done.stdout)["shares"]
+        return sum(share["number"] for share in shares if "training" in share["work"])
+
+    images = open_source(str(tiny_npz))
+    asked = Experiment(images, TINY, out, out, "", Silent(), seeds=1)
+    jobs = {name: TINY_SETTINGS[name].jobs(asked) for name in EXPERIMENTS if name != "noise"}
+    assert trainings("pruning") == len(set(jobs["pruning"]))
+    # Those of nas are in a study of their own.
+    apart = len(set(jobs["nas"]))
+    assert trainings("all") == apart + len({job for name in jobs if name != "nas" for job in jobs[name]})
+    assert not out.exists()

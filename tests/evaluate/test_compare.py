@@ -9,8 +9,10 @@ from leanset.evaluate import study as study_module
 from leanset.evaluate.compare import TABLE, Answer, run_comparison
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
+from leanset.evaluate.study import Study
 from leanset.evaluate.summary import parts_of, summarise
 from leanset.judge import FULL, STRATIFIED
+from leanset.runs import NETWORK
 from tests.evaluate.setups import tiny_setup
 from tests.evaluate.test_question import asked
 
@@ -38,7 +40,7 @@ def test_each_part_has_its_protocol_and_the_training_on_everything():
 
 def test_an_answer_is_json_without_numbers_that_json_has_not():
     rows = summarise(outcomes_of(asked()), STRATIFIED)
-    plain = json.loads(json.dumps(Answer(tuple(rows), ("a",)).to_dict(), allow_nan=False))
+    plain = json.loads(json.dumps(Answer(tuple(rows), ("a",), "b").to_dict(), allow_nan=False))
     assert plain["verdicts"] == ["a"]
     for row, given in zip(rows, plain["rows"], strict=True):
         for name, value in given.items():
@@ -67,3 +69,24 @@ def test_more_seeds_and_methods_add_to_what_is_there(tmp_path, monkeypatch):
     assert len(list((tmp_path / TABLE / "jobs").iterdir())) == len(calls)
     assert {row.method: row.seeds for row in answer.rows} == dict.fromkeys((FULL, STRATIFIED, "el2n", "random"), 2)
     assert len(answer.verdicts) == 2
+
+
+def test_the_shared_network_costs_its_seconds_on_its_threads(tmp_path):
+    question = asked(protocols=(EQUAL_EPOCHS,))
+    answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
+    study = Study(tiny_setup(), tmp_path / TABLE)
+    cost, full = study.table.scorer_cost(), study.outcomes(question.jobs("lenet"))[0]
+    share = cost["seconds"] * cost["threads"] / (full["seconds"] * full["threads"])
+    assert full["method"] == FULL
+    assert f": {100 * share:.3g} % of one training of lenet on all data" in answer.choosing
+
+
+def test_a_network_that_was_interrupted_has_no_known_cost(tmp_path):
+    question = asked(protocols=(EQUAL_EPOCHS,))
+    (tmp_path / TABLE / NETWORK).mkdir(parents=True)
+    Study(tiny_setup(), tmp_path / TABLE).statistics()
+    study = Study(tiny_setup(), tmp_path / TABLE)
+    assert study.table.scorer_cost() is None
+    study.table._files.write_json("setup.json", study.setup.identity())
+    answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
+    assert answer.choosing.endswith("its time is not among those of choosing.")

@@ -36,6 +36,7 @@ def made_outcomes():
                             "seed": seed,
                             "accuracy": level + rng.normal(0, 0.02),
                             "seconds": rng.uniform(1, 2),
+                            "selection_seconds": rng.uniform(0.1, 0.2),
                             "refit_change": rng.uniform(1, 2),
                             "random_refit_change_mean": rng.uniform(3, 4),
                         }
@@ -77,7 +78,11 @@ def test_a_row_is_what_plain_numpy_says(row):
     same(row.seconds, np.mean(list(cell(row, "seconds").values())))
     if row.method == FULL:
         assert math.isnan(row.below_random)
+        assert math.isnan(row.choosing_seconds)
     else:
+        choosing = np.mean(list(cell(row, "selection_seconds").values()))
+        full = np.mean(list(cell(row, "seconds", FULL, fraction=0.0, protocol=EQUAL_EPOCHS).values()))
+        same([row.choosing_seconds, row.choosing_share], [choosing, choosing / full])
         change, random = cell(row, "refit_change"), cell(row, "random_refit_change_mean")
         same(row.below_random, np.mean([random[s] / change[s] for s in mine]))
 

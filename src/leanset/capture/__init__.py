@@ -1,7 +1,7 @@
 """Compute the head statistics of a network. Needs torch."""
 
 import leanset.training  # noqa: F401  # first, because without torch it says which extra to install
-from leanset.capture.cost import network_seconds
+from leanset.capture.cost import ExampleSeconds, example_seconds, network_seconds
 from leanset.capture.locate import find_head
 from leanset.capture.network import Network, network_statistics, trained_network
 from leanset.capture.recording import Captured, as_two_classes, capture_head, weights_of
@@ -9,10 +9,12 @@ from leanset.capture.settings import NetworkSettings, network_settings
 
 __all__ = [
     "Captured",
+    "ExampleSeconds",
     "Network",
     "NetworkSettings",
     "as_two_classes",
     "capture_head",
+    "example_seconds",
     "find_head",
     "network_seconds",
     "network_settings",

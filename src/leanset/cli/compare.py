@@ -13,13 +13,14 @@ from leanset.cli import options, show
 from leanset.cli.guard import guarded
 from leanset.data import Images
 from leanset.inputs import opened
+from leanset.judge import Forecast
 from leanset.parsing import words_in
 from leanset.report import check_page
 from leanset.settings import CompareOptions, CompareSettings, HeadOptions, NetworkOptions, WorkerOptions
-from leanset.trials import CompareResult, FeatureSource, compare_on
+from leanset.trials import CompareResult, FeatureSource, compare_on, forecast_on
 
 if TYPE_CHECKING:
-    from leanset.evaluate import Answer
+    from leanset.evaluate import Answer, Question, Setup
 
 StudyOut = Annotated[
     Path,
@@ -28,6 +29,7 @@ StudyOut = Annotated[
     ),
 ]
 _NOT_FOR_COMPARISONS = ("checkpoint", "stem", "retrain", "devices", "mean", "std", "out")
+_NO_NETWORK = "features, on which no network is trained"
 _OFTEN = ("methods", "fractions", "seeds", "loss", "C", "model", "epochs", "label_column")  # in the short help
 
 
@@ -64,6 +66,7 @@ def compare(
     source: options.Source,
     settings: CompareCommand,
     out: StudyOut = Path("leanset-compare"),
+    dry_run: options.DryRun = False,
     report: options.Report = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -81,6 +84,10 @@ def compare(
     with thread_count(settings.threads):
         with reporter_for(settings.progress) as reporter:
             data = opened(source, None, settings, reporter)
+        if dry_run:
+            expected = _forecast_images(data, settings) if isinstance(data, Images) else _forecast(data, settings)
+            show.show_forecast(expected, f"leanset compare {source}", as_json)
+            return
         answer = _on_images(data, settings) if isinstance(data, Images) else _on_features(data, settings)
     if report is not None:
         answer.report(report)
@@ -91,40 +98,61 @@ def compare(
     elif isinstance(answer, CompareResult):
         show.show_trials(answer, str(out))
     else:
-        show.show_comparison(answer.rows, answer.verdicts, str(out))
+        show.show_comparison(answer, str(out))
     if report is not None and not as_json:
         show.show_saved(report)
 
 
+def _forecast(data: FeatureSource, settings: CompareCommand) -> Forecast:
+    settings.refuse(options_of(TrainingOptions), _NO_NETWORK)
+    return forecast_on(data, settings)
+
+
 def _on_features(data: FeatureSource, settings: CompareCommand) -> CompareResult:
-    settings.refuse(options_of(TrainingOptions), "features, on which no network is trained")
+    settings.refuse(options_of(TrainingOptions), _NO_NETWORK)
     with reporter_for(settings.progress) as reporter:
         return compare_on(data, settings, reporter)
 
 
+def _forecast_images(images: Images, settings: CompareCommand) -> Forecast:
+    from leanset.evaluate import forecast_comparison  # needs torch
+
+    setup, question = _asked(images, settings)
+    return forecast_comparison(setup, question, _out(settings), workers=settings.workers)
+
+
 def _on_images(images: Images, settings: CompareCommand) -> "Answer":
+    from leanset.evaluate import run_comparison  # needs torch
+
+    setup, question = _asked(images, settings)
+    with reporter_for(settings.progress) as reporter:
+        return run_comparison(setup, question, _out(settings), workers=settings.workers, reporter=reporter)
+
+
+def _out(settings: CompareCommand) -> Path:
+    assert settings.out is not None  # it has a default
+    return Path(settings.out)
+
+
+def _asked(images: Images, settings: CompareCommand) -> "tuple[Setup, Question]":
     settings.refuse(options_of(HeadOptions), "images, on which networks are trained")
     from leanset.capture import network_settings  # needs torch
-    from leanset.evaluate import compare as compared
+    from leanset.evaluate import asked
 
     network, _ = network_settings(images, settings, seed=0)
     others = {
         name: network_settings(images, replace(settings, model=name), seed=0)[0].recipe
         for name in settings.train_models or ()
     }
-    asked = ("methods", "fractions", "seeds", "held_out_share", "protocols", "choose_epochs")
-    given = {name: value for name in asked if (value := getattr(settings, name)) is not None}
-    assert settings.out is not None  # it has a default
-    return compared(
+    names = ("methods", "fractions", "seeds", "held_out_share", "protocols", "choose_epochs")
+    given = {name: value for name in names if (value := getattr(settings, name)) is not None}
+    return asked(
         images,
         model=network.model,
-        out=settings.out,
         models=settings.train_models or (),
         recipe=network.recipe,
         other_recipes={name: recipe for name, recipe in others.items() if recipe != network.recipe},
         runs=network.runs,
         device=network.device,
-        workers=settings.workers,
-        progress=settings.progress,
         **given,
     )

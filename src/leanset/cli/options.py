@@ -33,6 +33,7 @@ Report = Annotated[
         "--report", metavar="FILE", help="Also write a page about the result, one HTML file.", show_default=False
     ),
 ]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the estimated cost and stop.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table.")]
 _HELP_ALL = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
 

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +10,7 @@ from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
 from leanset.data import kind_of, read_labels
+from leanset.judge import Forecast, joined
 from leanset.parsing import words_in
 from leanset.report import check_page
 from leanset.settings import ReadingOptions, WorkerOptions, WorkOptions
@@ -66,6 +67,7 @@ def paper(
     seeds: Seeds = None,
     noisy_labels: Labels = None,
     noisy_names: LabelNames = "worse_label,aggre_label",
+    dry_run: options.DryRun = False,
     report: options.Report = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -76,7 +78,14 @@ def paper(
     """
     if experiment == "noise" and noisy_labels is None:
         raise InputError("noise needs wrong labels: give --noisy-labels FILE.npz.")
-    from leanset.paper import EXPERIMENTS, Experiment, run_experiment, scale_named, write_paper_report  # needs torch
+    from leanset.paper import (  # needs torch
+        EXPERIMENTS,
+        Experiment,
+        forecast_experiments,
+        run_experiment,
+        scale_named,
+        write_paper_report,
+    )
 
     if experiment not in (*EXPERIMENTS, "all"):
         raise InputError(f"experiment {experiment!r} is unknown; choose from {', '.join(EXPERIMENTS)} or all.")
@@ -92,26 +101,32 @@ def paper(
         )
     labels = read_labels(noisy_labels, words_in(noisy_names)) if noisy_labels and "noise" in chosen else {}
     folders: list[Path] = []
+    expected: dict[str, Forecast] = {}
     for source, kind in zip(sources, kinds, strict=True):
         folder = out if len(sources) == 1 else out / kind
         with thread_count(settings.threads), reporter_for(False if quiet or as_json else None) as reporter:
-            images = options.images_from(source, ReadingOptions(), reporter, "the paper's experiments train")
+            asked = Experiment(
+                source=options.images_from(source, ReadingOptions(), reporter, "the paper's experiments train"),
+                scale=size,
+                out=folder,
+                work=(work or out / "tables") / kind,
+                command=_command(experiment, kind, scale, seeds),
+                reporter=reporter,
+                seeds=seeds,
+                workers=settings.workers,
+                noisy_labels=labels,
+            )
+            if dry_run:
+                expected[kind] = forecast_experiments(chosen, asked)
+                continue
             for name in chosen:
-                asked = Experiment(
-                    source=images,
-                    scale=size,
-                    out=folder,
-                    work=(work or out / "tables") / kind,
-                    command=_command(name, kind, scale, seeds),
-                    reporter=reporter,
-                    seeds=seeds,
-                    workers=settings.workers,
-                    noisy_labels=labels,
-                )
-                written = run_experiment(name, asked)
+                written = run_experiment(name, replace(asked, command=_command(name, kind, scale, seeds)))
                 folders.append(written)
                 if not (quiet or as_json):
                     show.OUT.print(f"{name}: {written}", markup=False, soft_wrap=True)
+    if dry_run:
+        show.show_forecast(joined(expected), f"leanset paper {experiment} --scale {scale}", as_json)
+        return
     if report is not None:
         write_paper_report(report, folders)
         if not (quiet or as_json):

@@ -1,7 +1,4 @@
 from dataclasses import replace
-from typing import Annotated
-
-import typer
 
 from leanset import estimate, prune
 from leanset.cli import options, show
@@ -11,7 +8,6 @@ from leanset.cli.report import write_report
 from leanset.report import check_page
 from leanset.settings import Settings
 
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the estimated cost and stop.")]
 _OFTEN = (  # in the short help
     *("fraction", "keep", "same_model", "max_accuracy_drop"),
     *("loss", "C", "weights", "model", "label_column", "out"),
@@ -23,7 +19,7 @@ _OFTEN = (  # in the short help
 def prune_command(
     source: options.Source,
     settings: Settings,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     report: options.Report = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

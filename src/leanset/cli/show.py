@@ -1,6 +1,6 @@
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +12,13 @@ from rich.table import Table
 
 from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
+from leanset.judge import Forecast
 from leanset.report import change, frontier_figure, influence_figure, number, others, summary_rows, urgent, verdict
 from leanset.runs import json_safe
 from leanset.trials import figure_tables
 
 if TYPE_CHECKING:
-    from leanset.evaluate import SummaryRow
+    from leanset.evaluate import Answer, SummaryRow
     from leanset.training import EpochLog
 
 OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
@@ -62,26 +63,35 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
     show_folder(folder)
 
 
-def show_comparison(rows: Sequence["SummaryRow"], verdicts: Sequence[str], folder: str) -> None:
-    """Print the accuracies, one table per network and protocol, then the verdicts."""
-    from leanset.evaluate import FULL, methods_in, parts_of
+def show_comparison(answer: "Answer", folder: str) -> None:
+    """Print the accuracies, one table per network and protocol, the time of choosing, then the verdicts."""
+    from leanset.evaluate import choosing_shown, parts_of
 
-    for title, part in parts_of(rows):
-        fractions = sorted({row.fraction for row in part if row.method != FULL})
-        found = {(row.method, row.fraction): row for row in part}
-        table = Table(box=box.SIMPLE, title=f"{title}: held-out accuracy, %", title_justify="left", pad_edge=False)
-        table.add_column("removed", style="bold")
-        for fraction in fractions:
-            table.add_column(f"{100 * fraction:g} %", justify="right")
-        if (FULL, 0.0) in found:
-            table.add_row("all data", *[f"{100 * found[FULL, 0.0].accuracy:.2f}"] * len(fractions), style="dim")
-        for method in methods_in(part):
-            cells = [found.get((method, fraction)) for fraction in fractions]
-            table.add_row(method, *("" if cell is None else f"{100 * cell.accuracy:.2f}" for cell in cells))
-        OUT.print(table)
-    for line in verdicts:
+    parts = parts_of(answer.rows)
+    for title, part in parts:
+        _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
+    _show_by_fraction("Choosing one set, of one training on all data", parts[0][1], choosing_shown)
+    OUT.print(answer.choosing, markup=False)
+    OUT.print()
+    for line in answer.verdicts:
         OUT.print(line, markup=False)
     show_folder(folder)
+
+
+def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable[[SummaryRow], str]") -> None:
+    from leanset.evaluate import FULL, methods_in
+
+    fractions = sorted({row.fraction for row in rows if row.method != FULL})
+    found = {(row.method, row.fraction): shown(row) for row in rows}
+    table = Table(box=box.SIMPLE, title=title, title_justify="left", pad_edge=False)
+    table.add_column("removed", style="bold")
+    for fraction in fractions:
+        table.add_column(f"{100 * fraction:g} %", justify="right")
+    if on_all := found.get((FULL, 0.0)):
+        table.add_row("all data", *[on_all] * len(fractions), style="dim")
+    for method in methods_in(rows):
+        table.add_row(method, *(found.get((method, fraction), "") for fraction in fractions))
+    OUT.print(table)
 
 
 def show_trials(result: CompareResult, folder: str) -> None:
@@ -142,6 +152,33 @@ def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
     table.add_row("peak memory", f"{estimate.memory / 2**20:,.0f} MiB")
     OUT.print(table)
     OUT.print("[dim]Estimated from the shapes and a short test of this machine; nothing was computed or written.[/dim]")
+
+
+def show_forecast(forecast: Forecast, what: str, as_json: bool) -> None:
+    """Print the estimated cost of a comparison, and what of it is finished."""
+    if as_json:
+        show_json(forecast.to_dict())
+        return
+    trains = any(share.pflop is not None for share in forecast.shares)
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
+    table.add_column("work")
+    headings = ("number", "done", "one takes", *(("of a full training", "images × epochs", "PFLOP") * trains), "left")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for share in forecast.shares:
+        known = (
+            "" if share.of_full_training is None else f"{100 * share.of_full_training:.3g} %",
+            "" if share.image_passes is None else f"{share.image_passes:,}",
+            "" if share.pflop is None else f"{share.pflop:.3g}",
+        )
+        numbers = (f"{share.number:,}", f"{share.finished:,}", duration(share.each), *(known * trains))
+        table.add_row(share.work, *numbers, duration(share.left))
+    OUT.print(f"[italic]{escape(what)}[/italic]", soft_wrap=True)
+    OUT.print(table)
+    number = "one training" if forecast.workers == 1 else f"{forecast.workers} trainings"
+    together = f", {number} at a time" if trains else ""
+    OUT.print(f"About [bold]{duration(forecast.seconds)}[/bold] are left{together}.")
+    OUT.print("[dim]Estimated from a few timed steps and a short test of this machine; nothing was written.[/dim]")
 
 
 def show_check(check: Check) -> None:

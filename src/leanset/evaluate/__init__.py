@@ -1,6 +1,7 @@
-from leanset.evaluate.compare import Answer, compare
+from leanset.evaluate.compare import Answer, asked, compare, forecast_comparison, run_comparison
+from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
-from leanset.evaluate.markdown import accuracy_table, certificate_table
+from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_shown, choosing_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, stratified_places
@@ -21,12 +22,18 @@ __all__ = [
     "SummaryRow",
     "accuracy_panel",
     "accuracy_table",
+    "asked",
     "certificate_table",
+    "choosing_shown",
+    "choosing_table",
     "compare",
     "compared",
     "difference_panel",
+    "forecast",
+    "forecast_comparison",
     "methods_in",
     "parts_of",
+    "run_comparison",
     "stratified_places",
     "summarise",
     "verdicts",

@@ -8,27 +8,32 @@ from pathlib import Path
 from leanset._errors import InputError
 from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
+from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
-from leanset.evaluate.markdown import accuracy_table, certificate_table
+from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
-from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, about_leanset, as_dicts, check_free, write_rows
+from leanset.judge import FULL, STRATIFIED, STRATIFIED_SHOWN, Forecast, about_leanset, as_dicts, check_free, write_rows
 from leanset.report import Panel, StudyPart, curves_figure, load, machine, save_figure, write_study_page
 from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset, preset_of
 
 TABLE = "table"  # sub-folder of the jobs
+METHODS = ("leanset", "ccs", "el2n", "forgetting", "random")
+FRACTIONS, SEEDS, HELD_OUT_SHARE = (0.2, 0.4, 0.6), 3, 0.2
+PROTOCOLS = (EQUAL_EPOCHS, EQUAL_STEPS)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a comparison found: a row for each method, fraction, network and protocol, and the same in words."""
+    """What a comparison found: a row for each method, fraction, network and protocol, the same in words, and the cost."""
 
     rows: tuple[SummaryRow, ...]
     verdicts: tuple[str, ...]
+    choosing: str
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a page about the comparison: one HTML file that opens from disk and needs no network."""
@@ -37,7 +42,9 @@ class Answer:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, with None for NaN."""
-        plain: dict[str, object] = json_safe({"rows": as_dicts(self.rows), "verdicts": self.verdicts})
+        plain: dict[str, object] = json_safe(
+            {"rows": as_dicts(self.rows), "verdicts": self.verdicts, "choosing": self.choosing}
+        )
         return plain
 
 
@@ -45,17 +52,17 @@ def compare(
     images: Images | str,
     *,
     model: str,
-    methods: Sequence[str] = ("leanset", "ccs", "el2n", "forgetting", "random"),
-    fractions: Sequence[float] = (0.2, 0.4, 0.6),
-    seeds: int = 3,
+    methods: Sequence[str] = METHODS,
+    fractions: Sequence[float] = FRACTIONS,
+    seeds: int = SEEDS,
     out: str | os.PathLike[str],
     models: Sequence[str] = (),
-    protocols: Sequence[str] = (EQUAL_EPOCHS, EQUAL_STEPS),
+    protocols: Sequence[str] = PROTOCOLS,
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
     runs: int = 1,
-    held_out_share: float = 0.2,
+    held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",
     workers: int | None = 1,
     progress: bool | None = None,
@@ -96,6 +103,42 @@ def compare(
     >>> [row.method for row in answer.rows]
     ['full', 'stratified-random', 'el2n']
     """
+    setup, question = asked(
+        images,
+        model=model,
+        methods=methods,
+        fractions=fractions,
+        seeds=seeds,
+        models=models,
+        protocols=protocols,
+        recipe=recipe,
+        other_recipes=other_recipes,
+        choose_epochs=choose_epochs,
+        runs=runs,
+        held_out_share=held_out_share,
+        device=device,
+    )
+    with reporter_for(progress) as reporter:
+        return run_comparison(setup, question, Path(out), workers=workers, reporter=reporter)
+
+
+def asked(
+    images: Images | str,
+    *,
+    model: str,
+    methods: Sequence[str] = METHODS,
+    fractions: Sequence[float] = FRACTIONS,
+    seeds: int = SEEDS,
+    models: Sequence[str] = (),
+    protocols: Sequence[str] = PROTOCOLS,
+    recipe: Recipe | str | None = None,
+    other_recipes: Mapping[str, Recipe] | None = None,
+    choose_epochs: int | None = None,
+    runs: int = 1,
+    held_out_share: float = HELD_OUT_SHARE,
+    device: str = "auto",
+) -> tuple[Setup, Question]:
+    """Return the setup and the question of a comparison; parameters as for `compare`."""
     opened = _opened(images)
     question = Question(
         methods=tuple(methods),
@@ -117,8 +160,13 @@ def compare(
         runs=runs,
         device=device,
     )
-    with reporter_for(progress) as reporter:
-        return run_comparison(setup, question, Path(out), workers=workers, reporter=reporter)
+    return setup, question
+
+
+def forecast_comparison(setup: Setup, question: Question, out: Path, *, workers: int | None) -> Forecast:
+    """Estimate what `run_comparison` would take with the same arguments; nothing is trained or written."""
+    check_free(out, TABLE)
+    return forecast(Study(setup, out / TABLE), question.jobs(setup.scorer), workers)
 
 
 def _opened(images: Images | str) -> Images:
@@ -144,7 +192,8 @@ def run_comparison(setup: Setup, question: Question, out: Path, *, workers: int 
     study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    answer = Answer(tuple(rows), tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)))
+    words = tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN))
+    answer = Answer(tuple(rows), words, _choosing(setup.scorer, outcomes, study.table.scorer_cost()))
     _write(out, answer, outcomes)
     Folder(out).write_json("record.json", _record(setup, question, outcomes))
     return answer
@@ -180,4 +229,23 @@ def _page(answer: Answer) -> list[str]:
     lines = ["# Comparison", ""]
     for title, part in parts:
         lines += [*accuracy_table(part, title), ""]
-    return [*lines, *certificate_table(parts[0][1]), "", *(f"- {line}" for line in answer.verdicts)]
+    lines += [*certificate_table(parts[0][1]), "", *choosing_table(parts[0][1]), "", answer.choosing, ""]
+    return [*lines, *(f"- {line}" for line in answer.verdicts)]
+
+
+def _choosing(scorer: str, outcomes: Sequence[Outcome], cost: Mapping[str, float] | None) -> str:
+    """Say what the network costs that all methods look at, beside one training on all examples on as many threads."""
+    shared = f"All methods look at one {scorer}, which is trained once"
+    full = [row for row in outcomes if row["method"] == FULL]
+    if cost is None or not full:
+        return f"{shared}; its time is not among those of choosing."
+    first = [row["seconds"] * row["threads"] for row in full if row["model"] == full[0]["model"]]
+    share = cost["seconds"] * cost["threads"] / (sum(first) / len(first))
+    return (
+        f"{shared}, in {cost['seconds']:.3g} s on {_threads(cost['threads'])}: {100 * share:.3g} % of one training of "
+        f"{full[0]['model']} on all data. This is not among the times of choosing."
+    )
+
+
+def _threads(number: float) -> str:
+    return "one thread" if number == 1 else f"{number:g} threads"

@@ -17,6 +17,7 @@ from leanset.judge import SETUP, check_same_setup, folder_in_use
 from leanset.runs import Folder, explained
 
 _JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
+_SCORER = "scorer.json"
 _OPENING = "setup"  # the lock for writing `setup.json`
 
 
@@ -34,15 +35,21 @@ class JobTable:
 
     def open(self, identity: dict[str, Any]) -> None:
         """Claim the folder for a setup, or raise if it belongs to another one."""
-        # Look for foreign files first: another process may write `setup.json`, and then more, at any moment.
-        foreign = self.path.is_dir() and any(map(_is_foreign, self.path.iterdir()))
+        self.check(identity)
         if not self._files.has(SETUP):
-            if foreign:
-                raise folder_in_use(self.path)
             with self.lock(_OPENING, wait=True):
                 if not self._files.has(SETUP):
                     self._files.write_json(SETUP, identity)
-        check_same_setup(self._files, identity)
+            check_same_setup(self._files, identity)
+
+    def check(self, identity: dict[str, Any]) -> None:
+        """Raise if the folder belongs to another setup, or to something else."""
+        # Look for foreign files first: another process may write `setup.json`, and then more, at any moment.
+        foreign = self.path.is_dir() and any(map(_is_foreign, self.path.iterdir()))
+        if self._files.has(SETUP):
+            check_same_setup(self._files, identity)
+        elif foreign:
+            raise folder_in_use(self.path)
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
@@ -98,11 +105,23 @@ class JobTable:
         """Return the row of a finished job."""
         return self._files.read_json(f"{_JOBS}/{job.key}.json")
 
+    def keep_scorer_cost(self, seconds: float, threads: int) -> None:
+        """Save how long the network that methods look at took to train and to capture."""
+        self._files.write_json(_SCORER, {"seconds": seconds, "threads": threads})
+
+    def scorer_cost(self) -> dict[str, Any] | None:
+        """Return how long that took, on how many threads; None if it is not known."""
+        return self._files.read_json(_SCORER) if self._files.has(_SCORER) else None
+
+    def has_selection(self, job: Job) -> bool:
+        """Whether the examples that a job trains on are chosen."""
+        return self._files.has(f"{_SELECTIONS}/{job.selection}.json")
+
     def selection(self, job: Job) -> tuple[Rows, dict[str, Any]] | None:
         """Return the places that a job's selection keeps and its certificate, or None if it is not there."""
-        name = f"{_SELECTIONS}/{job.selection}"
-        if not self._files.has(f"{name}.json"):
+        if not self.has_selection(job):
             return None
+        name = f"{_SELECTIONS}/{job.selection}"
         return self._files.read_arrays(f"{name}.npz")["kept"], self._files.read_json(f"{name}.json")
 
     def keep_selection(self, job: Job, kept: Rows, certificate: dict[str, Any]) -> None:

@@ -19,6 +19,18 @@ def certificate_table(rows: Sequence[SummaryRow]) -> list[str]:
     return fraction_table("change of the head, times below random", cells)
 
 
+def choosing_table(rows: Sequence[SummaryRow]) -> list[str]:
+    """Return a Markdown table of the time that choosing takes, beside that of training on all examples."""
+    cells = {(row.method, row.fraction): choosing_shown(row) for row in rows if row.method != FULL}
+    return fraction_table("choosing one set, of one training on all data", cells)
+
+
+def choosing_shown(row: SummaryRow) -> str:
+    """Return the time of choosing in seconds, and as a share of one training on all examples if that is known."""
+    share = "" if math.isnan(row.choosing_share) else f" ({100 * row.choosing_share:.3g} %)"
+    return "" if math.isnan(row.choosing_seconds) else f"{row.choosing_seconds:.3g} s{share}"
+
+
 def _with_interval(row: SummaryRow) -> str:
     half = 50 * (row.high - row.low)
     return f"{100 * row.accuracy:.1f}" if math.isnan(half) else f"{100 * row.accuracy:.1f} ± {half:.1f}"

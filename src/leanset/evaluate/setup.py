@@ -19,6 +19,7 @@ from leanset.pruning import prune
 from leanset.result import PruneResult
 from leanset.scores import METHODS
 from leanset.select import Coverage
+from leanset.settings import Settings
 from leanset.training import Recipe, build_model, check_precision, fabric_for, is_normalised
 
 SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
@@ -97,8 +98,11 @@ class Setup:
 
     def select(self, statistics: HeadStatistics, job: Job, threads: int | None) -> PruneResult:
         """Let the job's method choose. Classes keep their shares, except with uniform random and the paper's method."""
-        return prune(
-            statistics,
+        return prune(statistics, settings=self.selection_settings(job, threads))
+
+    def selection_settings(self, job: Job, threads: int | None) -> Settings:
+        """Return the settings with which the job's method chooses."""
+        return Settings(
             fraction=job.fraction,
             seed=int(stream(job.seed, "selection").integers(2**31)),
             random_draws=self.random_draws,

@@ -20,7 +20,7 @@ from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._progress import Advance, Reporter, Silent
 from leanset._threads import available_threads, thread_count
 from leanset.capture import network_statistics, trained_network
-from leanset.evaluate.job import Job, epochs_of
+from leanset.evaluate.job import Job
 from leanset.evaluate.job_table import JobTable
 from leanset.evaluate.setup import SELECTORS, Setup
 from leanset.head import HeadStatistics
@@ -70,28 +70,30 @@ class Study:
             for searches over networks that no single recipe suits
         """
         reporter = reporter or Silent()
-        if workers is not None and workers < 1:
-            raise InputError(f"`workers={workers}` must be at least 1, or None for one per core.")
+        self.workers_for(jobs, workers)  # raises, before anything is trained
         pending = sorted(self.table.pending(set(jobs)))
         self.setup.check(pending)
         self.table.open(self.setup.identity())
         self.table.forget_failures()
         self._train_scorer(pending, reporter)
         if pending:
-            workers = min(workers or _default_workers(self.setup.device), len(pending))
-            self._train_all(pending, workers, divergence_is_chance, reporter)
+            self._train_all(pending, self.workers_for(pending, workers), divergence_is_chance, reporter)
             self._raise_failures(pending)
 
     def statistics(self, *, gradients: bool = False, reporter: Reporter | None = None) -> HeadStatistics:
         """Return what the methods see of the scorer, which is trained first if necessary."""
         with self.table.lock("scorer", wait=True):
-            return network_statistics(
+            is_new, began = not (self.path / NETWORK).exists(), time.perf_counter()
+            found = network_statistics(
                 self.setup.images,
                 self.setup.scorer_settings(),
                 gradients=gradients,
                 out=self.path,
                 reporter=reporter or Silent(),
             )
+            if is_new:  # nobody knows how long it took before an interruption
+                self.table.keep_scorer_cost(time.perf_counter() - began, available_threads())
+            return found
 
     def kept(self, job: Job) -> Rows:
         """Return the places of the examples that a job trains on, which are chosen first if necessary."""
@@ -101,14 +103,32 @@ class Study:
         """Return the rows of the finished jobs."""
         return [self.table.outcome(job) for job in jobs if self.table.is_finished(job)]
 
+    def workers_for(self, jobs: Sequence[Job], asked: int | None) -> int:
+        """Return how many jobs are trained at the same time; one per core, or one on a GPU, if that was not asked for."""
+        if asked is not None and asked < 1:
+            raise InputError(f"`workers={asked}` must be at least 1, or None for one per core.")
+        return min(asked or _default_workers(self.setup.device), len(jobs))
+
+    def needs_gradients(self, jobs: Sequence[Job]) -> bool:
+        """Whether a method of the jobs looks at the gradient of every example."""
+        scores = [METHODS[method]() for method in {job.method for job in jobs} if method in METHODS]
+        return any("gradient_norm" in score.all_needs() for score in scores)
+
+    def kept_by(self, job: Job) -> int:
+        """Return how many examples a job trains on."""
+        return max(1, round((1 - job.fraction) * len(self.setup.images)))
+
+    def image_passes(self, job: Job) -> int:
+        """Return the number of examples that a job trains on, times its epochs."""
+        kept = self.kept_by(job)
+        return kept * self.setup.network(job, kept).recipe.epochs
+
     def _train_scorer(self, jobs: Sequence[Job], reporter: Reporter) -> None:
-        methods = {job.method for job in jobs}
-        if not methods.isdisjoint(SELECTORS):
-            scores = [METHODS[method]() for method in methods if method in METHODS]
-            self.statistics(gradients=any("gradient_norm" in s.all_needs() for s in scores), reporter=reporter)
+        if not {job.method for job in jobs}.isdisjoint(SELECTORS):
+            self.statistics(gradients=self.needs_gradients(jobs), reporter=reporter)
 
     def _train_all(self, jobs: Sequence[Job], workers: int, divergence_is_chance: bool, reporter: Reporter) -> None:
-        cost = {job: self._image_passes(job) for job in jobs}
+        cost = {job: self.image_passes(job) for job in jobs}
         title = f"{len(jobs):,} trainings, {workers} at a time"
         with reporter.stage(title, units=len(jobs), unit="trainings") as advance:
             if workers == 1:
@@ -208,12 +228,7 @@ class Study:
             self.table.keep_selection(job, kept, result.certificate.to_dict() | seconds)
             return kept, result.certificate.to_dict() | seconds
 
-    def _image_passes(self, job: Job) -> float:
-        n = len(self.setup.images)
-        kept = max(1, round((1 - job.fraction) * n))
-        return kept * epochs_of(job.protocol, self.setup.recipe_of(job.model).epochs, kept, n)
-
-    def _report(self, cost: dict[Job, float], advance: Advance) -> None:
+    def _report(self, cost: dict[Job, int], advance: Advance) -> None:
         done = sum(passes for job, passes in cost.items() if self.table.is_finished(job))
         advance(done / sum(cost.values()))
 

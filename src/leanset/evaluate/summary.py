@@ -26,6 +26,8 @@ class SummaryRow:
     against_full : mean difference to training on all examples with the same seed
     below_random : how many times smaller the measured change of the head is than after a random removal
     seconds : mean time of one training
+    choosing_seconds : mean time of choosing one set, with the certificate and without the network that methods look at
+    choosing_share : the same, as a share of the time of training on all examples
     """
 
     model: str
@@ -45,6 +47,8 @@ class SummaryRow:
     against_full: float
     below_random: float
     seconds: float
+    choosing_seconds: float
+    choosing_share: float
 
 
 def summarise(outcomes: Sequence[Outcome], baseline: str) -> list[SummaryRow]:
@@ -76,7 +80,9 @@ def _row(kind: _Kind, by_seed: Mapping[_Kind, Mapping[int, Outcome]], baseline: 
     mine = by_seed[kind]
     accuracy = mean_interval([job["accuracy"] for job in mine.values()])
     against = compared(mine, by_seed.get((model, protocol, fraction, baseline), {}))
-    against_full = compared(mine, by_seed.get((model, protocol_on_all(protocol), 0.0, FULL), {}))
+    full = by_seed.get((model, protocol_on_all(protocol), 0.0, FULL), {})
+    against_full = compared(mine, full)
+    choosing = _mean(mine, "selection_seconds")
     return SummaryRow(
         model=model,
         protocol=protocol,
@@ -94,8 +100,15 @@ def _row(kind: _Kind, by_seed: Mapping[_Kind, Mapping[int, Outcome]], baseline: 
         p_adjusted=math.nan,  # needs all rows
         against_full=against_full.difference.mean,
         below_random=sum(map(_below_random, mine.values())) / len(mine),
-        seconds=sum(job["seconds"] for job in mine.values()) / len(mine),
+        seconds=_mean(mine, "seconds"),
+        choosing_seconds=choosing,
+        choosing_share=choosing / _mean(full, "seconds"),
     )
+
+
+def _mean(jobs: Mapping[int, Outcome], what: str) -> float:
+    known = [value for job in jobs.values() if (value := job.get(what)) is not None]
+    return sum(known) / len(known) if known else math.nan
 
 
 def _below_random(job: Outcome) -> float:

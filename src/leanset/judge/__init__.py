@@ -1,6 +1,7 @@
 """What all comparisons share: names of methods, intervals and tests, verdicts in words, tables and files of rows."""
 
 from leanset.judge.folder import SETUP, check_free, check_same_setup, folder_in_use
+from leanset.judge.forecast import Forecast, Share, joined
 from leanset.judge.held_out import drawn_aside
 from leanset.judge.markdown import fraction_table, markdown_table
 from leanset.judge.methods import (
@@ -46,8 +47,10 @@ __all__ = [
     "UNIFORM",
     "WEIGHTED",
     "Comparison",
+    "Forecast",
     "Interval",
     "Measure",
+    "Share",
     "about_leanset",
     "as_dicts",
     "bootstrap_interval",
@@ -60,6 +63,7 @@ __all__ = [
     "fraction_table",
     "holm",
     "in_seeds",
+    "joined",
     "markdown_table",
     "mean_interval",
     "on_features",

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from leanset.evaluate import Job, Outcome
+from leanset.evaluate import Job, Outcome, Study
 from leanset.judge import FULL, LEANSET, UNIFORM, as_dicts, markdown_table, mean_interval
 from leanset.paper.designs import sampled_designs
 from leanset.paper.experiment import Experiment
@@ -79,9 +79,13 @@ class SearchSettings:
         """Return the size of the proxy set."""
         return self.per_class * len(experiment.images.classes)
 
+    def studies(self, experiment: Experiment) -> list[Study]:
+        """Return the study that trains them."""
+        return [experiment.study(recipe=replace(experiment.scale.recipe, lr=_RATE), name="search")]
+
     def run(self, experiment: Experiment) -> Findings:
         """Run the experiment."""
-        study = experiment.study(recipe=replace(experiment.scale.recipe, lr=_RATE), name="search")
+        [study] = self.studies(experiment)
         outcomes = experiment.finished(study, self.jobs(experiment), divergence_is_chance=True)
         proxy = {method: _means(outcomes, method, "accuracy") for method in self.methods}
         whole = _means(outcomes, FULL, "accuracy")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset.data import Images
-from leanset.evaluate import Job, SummaryRow, accuracy_table, summarise
+from leanset.evaluate import Job, Study, SummaryRow, accuracy_table, summarise
 from leanset.judge import FULL, LEANSET, STRATIFIED, as_dicts, fraction_table, mean_interval
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
@@ -74,10 +74,20 @@ class NoiseSettings:
             job for seed in experiment.seed_range for job in jobs_with_full(seed, scorer, self.methods, self.fractions)
         ]
 
+    def studies(self, experiment: Experiment) -> list[Study]:
+        """Return the studies that train them, one for each set of noisy labels."""
+        _check(experiment)
+        return [
+            experiment.study(
+                images=experiment.source.with_labels(labels).take(experiment.places), name=name, suspects=True
+            )
+            for name, labels in experiment.noisy_labels.items()
+        ]
+
     def run(self, experiment: Experiment) -> Findings:
         """Run the experiment with each set of noisy labels."""
-        _check(experiment)
-        parts = [self._run_one(experiment, name, labels) for name, labels in experiment.noisy_labels.items()]
+        studies = zip(experiment.noisy_labels, self.studies(experiment), strict=True)
+        parts = [self._run_one(experiment, name, study) for name, study in studies]
         return Findings(
             title="Wrong labels",
             protocol=f"{experiment.scale.scorer}, trained on the wrong labels, chooses and is trained; {experiment.size}; "
@@ -91,11 +101,10 @@ class NoiseSettings:
             lines=[line for part in parts for line in part.lines()],
         )
 
-    def _run_one(self, experiment: Experiment, name: str, labels: Rows) -> _Noisy:
-        source, places, jobs = experiment.source, experiment.places, self.jobs(experiment)
-        study = experiment.study(images=source.with_labels(labels).take(places), name=name, suspects=True)
+    def _run_one(self, experiment: Experiment, name: str, study: Study) -> _Noisy:
+        jobs = self.jobs(experiment)
         outcomes = experiment.finished(study, jobs)
-        wrong = labels[places] != source.labels[places]
+        wrong = study.setup.images.labels != experiment.images.labels
         kept = [
             {
                 "labels": name,

@@ -7,6 +7,7 @@ from leanset.evaluate import (
     EQUAL_EPOCHS,
     EQUAL_STEPS,
     Job,
+    Study,
     SummaryRow,
     accuracy_panel,
     accuracy_table,
@@ -49,9 +50,14 @@ class PruningSettings:
             ]
         return jobs
 
+    def studies(self, experiment: Experiment) -> list[Study]:
+        """Return the study that trains them."""
+        return [experiment.study()]
+
     def run(self, experiment: Experiment) -> Findings:
         """Run the experiment."""
-        outcomes = experiment.finished(experiment.study(), self.jobs(experiment))
+        [study] = self.studies(experiment)
+        outcomes = experiment.finished(study, self.jobs(experiment))
         rows = summarise(outcomes, STRATIFIED)
         by_epochs = [row for row in rows if row.protocol == EQUAL_EPOCHS]
         panels = [

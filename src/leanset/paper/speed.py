@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leanset.evaluate import EQUAL_EPOCHS, Job, Outcome, SummaryRow, compared, summarise
+from leanset.evaluate import EQUAL_EPOCHS, Job, Outcome, Study, SummaryRow, compared, summarise
 from leanset.judge import FULL, LEANSET, Interval, as_dicts, markdown_table
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings
@@ -45,10 +45,15 @@ class SpeedSettings:
             for job in jobs_with_full(seed, experiment.scale.scorer, (LEANSET,), self.fractions, protocol)
         ]
 
+    def studies(self, experiment: Experiment) -> list[Study]:
+        """Return the study that trains them."""
+        return [experiment.study()]
+
     def run(self, experiment: Experiment) -> Findings:
         """Run the experiment."""
         scale = experiment.scale
-        outcomes = experiment.finished(experiment.study(), self.jobs(experiment))
+        [study] = self.studies(experiment)
+        outcomes = experiment.finished(study, self.jobs(experiment))
         rows = summarise(outcomes, FULL)
         curves = [_curve(rows, fraction) for fraction in (0.0, *self.fractions)]
         panel = Panel("Accuracy against training time", "seconds of one training", "held-out accuracy, %", curves)

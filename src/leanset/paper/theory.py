@@ -46,9 +46,13 @@ class TheorySettings:
         scorer = experiment.scale.scorer
         return [job for seed in experiment.seed_range for job in jobs_with_full(seed, scorer, METHODS, self.fractions)]
 
+    def studies(self, experiment: Experiment) -> list[Study]:
+        """Return the study that trains them."""
+        return [experiment.study()]
+
     def run(self, experiment: Experiment) -> Findings:
         """Run the experiment."""
-        study, jobs = experiment.study(), self.jobs(experiment)
+        [study], jobs = self.studies(experiment), self.jobs(experiment)
         outcomes = experiment.finished(study, jobs)
         sets = [job for job in jobs if job.method != FULL]
         with (

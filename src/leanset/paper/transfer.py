@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from leanset.evaluate import Job, accuracy_panel, accuracy_table, parts_of, summarise
+from leanset.evaluate import Job, Study, accuracy_panel, accuracy_table, parts_of, summarise
 from leanset.judge import LEANSET, STRATIFIED, as_dicts
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
@@ -35,9 +35,14 @@ class TransferSettings:
             for job in jobs_with_full(seed, model, self.methods, self.fractions)
         ]
 
+    def studies(self, experiment: Experiment) -> list[Study]:
+        """Return the study that trains them."""
+        return [experiment.study(self.scorer)]
+
     def run(self, experiment: Experiment) -> Findings:
         """Run the experiment."""
-        outcomes = experiment.finished(experiment.study(self.scorer), self.jobs(experiment))
+        [study] = self.studies(experiment)
+        outcomes = experiment.finished(study, self.jobs(experiment))
         rows = summarise(outcomes, STRATIFIED)
         parts = parts_of(rows)
         tables = [line for title, part in parts for line in (*accuracy_table(part, title), "")]

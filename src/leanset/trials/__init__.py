@@ -1,4 +1,4 @@
-from leanset.trials.compare import compare, compare_on
+from leanset.trials.compare import compare, compare_on, forecast_on
 from leanset.trials.pages import TextTable, figure_tables
 from leanset.trials.split import FeatureSource
 from leanset.trials.summary import CompareResult, CompareRow, Figure
@@ -12,4 +12,5 @@ __all__ = [
     "compare",
     "compare_on",
     "figure_tables",
+    "forecast_on",
 ]

@@ -11,8 +11,10 @@ from leanset._threads import thread_count, working_threads
 from leanset.data import Images
 from leanset.head import HeadStatistics
 from leanset.inputs import opened
+from leanset.judge import Forecast
 from leanset.settings import CompareSettings
 from leanset.trials.finished import Finished
+from leanset.trials.forecast import forecast_of
 from leanset.trials.pages import write_pages
 from leanset.trials.split import FeatureSource
 from leanset.trials.study import Study
@@ -56,15 +58,25 @@ def compare(
         return compare_on(source, settings, reporter)
 
 
+def forecast_on(source: FeatureSource, settings: CompareSettings) -> Forecast:
+    """Estimate what `compare_on` would take with the same arguments."""
+    study, finished = Study.planned(source, settings), _finished(settings)
+    finished.check(study.identity())
+    return forecast_of(study, finished)
+
+
 def compare_on(source: FeatureSource, settings: CompareSettings, reporter: Reporter) -> CompareResult:
     """Compare methods on features that have been read."""
     study = Study.planned(source, settings)
-    out = None if settings.out is None else Path(settings.out)
-    finished = Finished(out)
+    finished = _finished(settings)
     finished.open(study.identity())
     with working_threads(settings.threads):
         study.run(finished, reporter)
     result = study.result(finished)
-    if out is not None:
-        write_pages(out, result, study.table(finished), study.record())
+    if settings.out is not None:
+        write_pages(Path(settings.out), result, study.table(finished), study.record())
     return result
+
+
+def _finished(settings: CompareSettings) -> Finished:
+    return Finished(None if settings.out is None else Path(settings.out))

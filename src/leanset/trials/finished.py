@@ -26,13 +26,17 @@ class Finished:
 
     def open(self, identity: dict[str, Any]) -> None:
         """Claim the folder for a setup, or raise if it belongs to another one or to something else."""
+        self.check(identity)
+        if self._files is not None and not self._files.has(SETUP):
+            self._files.write_json(SETUP, identity)
+
+    def check(self, identity: dict[str, Any]) -> None:
+        """Raise if the folder belongs to another setup or to something else."""
         if self._out is None or self._files is None:
             return
         check_free(self._out, CELLS)
         if self._files.has(SETUP):
             check_same_setup(self._files, identity)
-        else:
-            self._files.write_json(SETUP, identity)
 
     def get(self, name: str, kind: type[Record]) -> Record | None:
         """Return a finished record, or None."""

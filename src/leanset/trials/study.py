@@ -83,7 +83,7 @@ class Study:
 
     def run(self, finished: Finished, reporter: Reporter) -> None:
         """Compute the cells that are not finished, one seed after the other."""
-        missing = [key for key in self._keys() if finished.get(choice_name(*key), Cell) is None]
+        missing = [key for key in self.all_keys() if finished.get(choice_name(*key), Cell) is None]
         if not missing:
             return
         done = 0
@@ -111,14 +111,14 @@ class Study:
     def table(self, finished: Finished) -> list[dict[str, Any]]:
         """Return one row for each cell."""
         names = ("method", "fraction", "seed")
-        return [dict(zip(names, key, strict=True)) | _cell(finished, key).flat() for key in self._keys()]
+        return [dict(zip(names, key, strict=True)) | _cell(finished, key).flat() for key in self.all_keys()]
 
     def record(self) -> dict[str, Any]:
         """Return what was asked, under which setup, on which machine."""
         asked = {"methods": self.methods, "fractions": self.fractions, "seeds": self.seeds}
         return {"question": asked, "setup": self.identity(), "machine": machine() | {"load_at_end": load()}}
 
-    def _keys(self) -> list[tuple[str, float, int]]:
+    def all_keys(self) -> list[tuple[str, float, int]]:
         """Return method, fraction and seed of each cell, first those of the heads of all data, one for each split."""
         seeds = range(self.seeds)
         on_all = [(FULL, 0.0, split) for split in dict.fromkeys(map(self.splits.nth, seeds))]
