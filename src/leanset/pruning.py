@@ -1,5 +1,6 @@
 """The main pipeline: read, plan, fit, select, certify. Python, the command line and adapters all call `prune`."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import Rows
 from leanset._errors import DivergenceError, InputError, LeansetError
+from leanset._lock import locked
 from leanset._options import with_options
 from leanset._progress import Reporter, reporter_for
 from leanset._threads import thread_count, working_threads
@@ -64,7 +66,8 @@ def prune(
     True
     """
     _ = settings.budget  # before anything is read
-    with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
+    alone = nullcontext() if settings.out is None else locked(settings.out, wait=settings.wait)
+    with thread_count(settings.threads), reporter_for(settings.progress) as reporter, alone:
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
             inputs = inputs_from(_statistics(source, settings, reporter), settings).named_after(source)

@@ -7,6 +7,7 @@ import numpy as np
 
 from leanset import runs
 from leanset._arrays import AnyArray, Mask, Rows, Vector
+from leanset._lock import locked
 from leanset.certify import Certificate
 from leanset.data import Origin
 from leanset.handover import Handover
@@ -110,8 +111,9 @@ class PruneResult(Handover):
         overwrite : replace another leanset run in that folder
         """
         folder = runs.RunFolder(path)
-        folder.open(self.settings, overwrite=overwrite)
-        self.write_to(folder)
+        with locked(path):
+            folder.open(self.settings, overwrite=overwrite)
+            self.write_to(folder)
 
     def report(
         self,

@@ -1,15 +1,17 @@
 """The run folder: its files, how they are written, and when an earlier result can be reused.
 
 Every file is written under a temporary name and moved into place, so a reader never sees a partial one. During a run,
-finished stages are kept in `stages/`; they belong to the data and settings in `stages/settings.json`, and are deleted
-when the final files are complete.
+finished stages are kept in `stages/`; they belong to the data and settings in `stages/settings.json`, whose digest each of
+them carries, and are deleted when the final files are complete. Only one run at a time works in a folder (`_lock.py`).
 """
 
 import contextlib
 import csv
+import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import tempfile
 import zipfile
@@ -34,6 +36,7 @@ NETWORK = "network"  # sub-folder of the trained network; stays when the run is 
 STAGES = "stages"
 _IN_PROGRESS = f"{STAGES}/{SETTINGS}"
 _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
+_OWN_STAGES = re.compile(r"(head|trusted|removal-.*|random-.*)\.npz|\..*")  # the last are files that were being written
 
 
 class Folder:
@@ -146,6 +149,8 @@ class Folder:
 class RunFolder(Folder):
     """The files of one run."""
 
+    _stamp = ""  # digest of the identity that the folder was opened with
+
     def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> bool:
         """Open the folder for a run with this identity (settings and data fingerprint); return whether it was new or empty.
 
@@ -153,11 +158,19 @@ class RunFolder(Folder):
         `overwrite` is True: then another leanset run is replaced, once the new one is complete.
         """
         new = not self._is_taken()
-        if not new:
+        if new:
+            self.close()  # an earlier run may have left stages that nothing is known about
+        else:
             self._check_same_run(identity, overwrite=overwrite)
-        with explained(self.path, "create"):
-            (self.path / STAGES).mkdir(parents=True, exist_ok=True)
-        self.write_json(_IN_PROGRESS, identity)
+        self._stamp = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        try:
+            with explained(self.path, "create"):
+                (self.path / STAGES).mkdir(parents=True, exist_ok=True)
+            self.write_json(_IN_PROGRESS, identity)
+        except RunFolderError:
+            if new:
+                self.discard()
+            raise
         return new
 
     def check(self, part: dict[str, Any], *, overwrite: bool = False, replaced_data: bool = False) -> None:
@@ -172,7 +185,15 @@ class RunFolder(Folder):
     def _is_taken(self) -> bool:
         if self.path.exists() and not self.path.is_dir():
             raise RunFolderError(f"{self.path}: is a file, not a folder; choose another output folder.")
-        return self.path.is_dir() and any(item.name != NETWORK for item in self.path.iterdir())
+        return self.path.is_dir() and any(
+            item.name != NETWORK and not self._is_left_over(item) for item in self.path.iterdir()
+        )
+
+    def _is_left_over(self, item: Path) -> bool:
+        """Return whether this is the `stages` of a run that ended before it wrote, or after it deleted, its settings."""
+        if item.name != STAGES or not item.is_dir() or self.has(_IN_PROGRESS):
+            return False
+        return all(_OWN_STAGES.fullmatch(stage.name) for stage in item.iterdir())
 
     def _known(self) -> list[dict[str, Any]]:
         found = [self.read_json(name) for name in (_IN_PROGRESS, SETTINGS) if self.has(name)]
@@ -226,12 +247,13 @@ class RunFolder(Folder):
             self.path.rmdir()  # fails if it contains anything else
 
     def has_stage(self, name: str) -> bool:
-        """Return whether a stage is finished."""
-        return self.has(f"{STAGES}/{name}.npz")
+        """Return whether a stage of this very run is finished; a stage of another one does not count."""
+        file = f"{STAGES}/{name}.npz"
+        return self.has(file) and str(self.read_arrays(file).get("identity")) == self._stamp
 
     def save_stage(self, name: str, **arrays: AnyArray) -> None:
-        """Save the arrays of a stage."""
-        self.write_arrays(f"{STAGES}/{name}.npz", **arrays)
+        """Save the arrays of a stage, with the identity of the run."""
+        self.write_arrays(f"{STAGES}/{name}.npz", identity=np.array(self._stamp), **arrays)
 
     def load_stage(self, name: str) -> dict[str, AnyArray]:
         """Return the arrays of a stage."""
