@@ -91,13 +91,13 @@ def test_a_stage_of_other_settings_is_not_adopted(toy, tmp_path):
     other = RunFolder(tmp_path / "other")
     other.open({"budget": {}, "data_fingerprint": "", "leanset_version": "", "l2": 1.0})
     other.save_stage("head", theta=np.ones((3, 6)), l2=np.array(1.0), gradient_norm=0, error_bound=0, iterations=1)
-    assert other.has_stage("head")
+    assert other.recalled("head", dict) is not None
     out = tmp_path / "run"
     first = leanset.prune(*toy[:2], **OPTIONS)
     folder = RunFolder(out)
     folder.open(first.settings)
     shutil.copy(tmp_path / "other" / "stages" / "head.npz", out / "stages" / "head.npz")
-    assert not folder.has_stage("head")
+    assert folder.recalled("head", dict) is None
     assert leanset.prune(*toy[:2], out=out, **OPTIONS).certificate == first.certificate
 
 

@@ -260,7 +260,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
     """
     folder = runs.RunFolder(path)
     folder.check_finished()
-    table = folder.read_table(runs.SELECTION)
+    table = folder.read_selection()
     return PruneResult(
         kept=folder.read_rows(runs.KEPT),
         removed=folder.read_rows(runs.REMOVED),
@@ -274,7 +274,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
         weight=table["weight"],
         suspect=table["suspect"],
         score=table["score"],
-        settings=folder.read_json(runs.SETTINGS),
+        settings=folder.read_settings(),
         names=table.get("name"),
         origin=Origin.from_dict(folder.read_json(runs.SOURCE)) if folder.has(runs.SOURCE) else Origin(),
     )

@@ -11,7 +11,7 @@ from leanset.cli import options, show
 from leanset.cli.guard import guarded
 from leanset.data import kind_of, read_labels
 from leanset.parsing import words_in
-from leanset.report import check_page
+from leanset.report import check_figures, check_page
 from leanset.settings import ReadingOptions, WorkerOptions, WorkOptions
 
 _USUAL = {  # where the data sets of the paper are if their archives were unpacked into ./data
@@ -82,6 +82,7 @@ def paper(
         raise InputError(f"experiment {experiment!r} is unknown; choose from {', '.join(EXPERIMENTS)} or all.")
     if report is not None:
         check_page(report)
+    check_figures()
     size = scale_named(scale)
     chosen = [name for name in EXPERIMENTS if experiment in (name, "all") and (name != "noise" or noisy_labels)]
     sources = data or _found()
@@ -111,7 +112,7 @@ def paper(
                 written = run_experiment(name, asked)
                 folders.append(written)
                 if not (quiet or as_json):
-                    show.OUT.print(f"{name}: {written}", markup=False)
+                    show.OUT.print(f"{name}: {written}")
     if report is not None:
         write_paper_report(report, folders)
         if not (quiet or as_json):
