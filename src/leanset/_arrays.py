@@ -3,6 +3,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from leanset._errors import InputError
+
 # Shapes by letter: n examples, D design columns (features and bias), C classes, p = (C - 1)·D free coordinates.
 Matrix: TypeAlias = NDArray[np.float64]  # (n, D), (C, D) or (p, p)
 Vector: TypeAlias = NDArray[np.float64]  # (n,) or (p,)
@@ -12,18 +14,22 @@ Mask: TypeAlias = NDArray[np.bool_]  # (n,), e.g. True = removed
 AnyArray: TypeAlias = NDArray[Any]
 
 
-def plain_array(values: Any) -> AnyArray:
+def plain_array(values: Any, name: str) -> AnyArray:
     """Return anything array-like as a NumPy array; a torch tensor leaves its gradient and its device behind.
+
+    Masked arrays are refused if an entry is masked: NumPy would give what is under the mask. `name` is for the message.
 
     Examples
     --------
-    >>> plain_array([1, 2])
+    >>> plain_array([1, 2], "labels")
     array([1, 2])
     """
     if hasattr(values, "detach"):
         values = values.detach().cpu()
         if "bfloat16" in str(values.dtype):  # which NumPy does not have
             values = values.float()
+    if isinstance(values, np.ma.MaskedArray) and (hidden := int(np.ma.getmaskarray(values).sum())):
+        raise InputError(f"`{name}` has {hidden:,} masked entries; fill them or leave their rows out.")
     return np.asarray(values)
 
 
@@ -32,6 +38,20 @@ def mask_of(rows: AnyArray, size: int) -> Mask:
     mask = np.zeros(size, dtype=bool)
     mask[rows] = True
     return mask
+
+
+def some_places(places: AnyArray, size: int) -> Rows:
+    """Return places that were read from a file; raise ValueError unless they are ascending and in 0..size-1.
+
+    Examples
+    --------
+    >>> some_places(np.array([0, 2]), 3)
+    array([0, 2])
+    """
+    whole = places.dtype.kind in "iu" and places.ndim == 1
+    if not whole or (len(places) and not 0 <= places[0] <= places[-1] < size) or (np.diff(places) <= 0).any():
+        raise ValueError(f"places must be ascending whole numbers in 0..{size - 1}")
+    return places.astype(np.int64)
 
 
 def places_among(known: Rows, rows: Rows) -> Rows:

@@ -5,12 +5,14 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from leanset._errors import InputError
+from leanset._kinds import TEXT, kinds_of
 from leanset._progress import Silent
+from leanset.certify import Certificate
 from leanset.data import Examples, HasExamples, Images, examples_from
 from leanset.head import HeadStatistics
 from leanset.inputs import STATISTICS, is_table, read_source, read_table, recorded_source, statistics_in
 from leanset.recheck import Check, check_run, targets_of_run
-from leanset.runs import NETWORK
+from leanset.runs import CERTIFICATE, NETWORK, RunFolder
 from leanset.settings import ReadingOptions
 
 Data = str | os.PathLike[str] | ArrayLike | Examples | HasExamples
@@ -59,6 +61,7 @@ def checks_of(
     reading: ReadingOptions | None = None,
 ) -> Iterator[Check]:
     """Do what `verify` does, one check at a time; `reading` says how to read the source, as the run did if None."""
+    _check_words(RunFolder(path))
     targets, run = targets_of_run(path), Path(path)
     source, how = recorded_source(run)
     store = run / NETWORK / "head"
@@ -74,6 +77,13 @@ def checks_of(
         yield from check_run(path, _features_only(read_table(features, reading or how, targets), "these data", run))
     else:
         yield from check_run(path, examples_from(features, labels, validation, targets))
+
+
+def _check_words(folder: RunFolder) -> None:
+    """Raise if the settings, or the words of the certificate, are not of their kind; its numbers are a check of their own."""
+    folder.read_settings()
+    words = {name: kind for name, kind in kinds_of(Certificate).items() if kind is TEXT or name == "seed"}
+    folder.read_json(CERTIFICATE, words)
 
 
 def _read(source: str, targets: str, run: Path, reading: ReadingOptions) -> Examples:

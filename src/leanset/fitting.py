@@ -1,5 +1,8 @@
+from functools import partial
+
 import numpy as np
 
+from leanset._arrays import AnyArray
 from leanset._progress import Reporter
 from leanset.head import FittedHead, HeadFit, choose_l2, design_of, fit_head
 from leanset.influence import prepare_inverses
@@ -17,7 +20,7 @@ def fitted_task(
 ) -> tuple[Task, HeadFit, float | None]:
     """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
     design, validation, scaling = design_of(inputs.examples, plan.loss, **plan.kind_of_head)
-    known, seed = _recalled(folder), int(plan.settings.seed)
+    known, seed = _recalled(folder, design.shape), int(plan.settings.seed)
     chosen = None
     if plan.l2 is None and known is None:
         with reporter.stage("Choosing l2"):
@@ -47,9 +50,13 @@ def fitted_task(
     return task, fit, None if start is None else float(np.linalg.norm(fit.theta - start))
 
 
-def _recalled(folder: RunFolder | None) -> HeadFit | None:
-    if folder is None or not folder.has_stage("head"):
-        return None
-    stage = folder.load_stage("head")
+def _recalled(folder: RunFolder | None, shape: tuple[int, ...]) -> HeadFit | None:
+    return None if folder is None else folder.recalled("head", partial(_head_in, shape=shape))
+
+
+def _head_in(stage: dict[str, AnyArray], shape: tuple[int, ...]) -> HeadFit:
     l2, norm, error = (float(stage[name]) for name in ("l2", "gradient_norm", "error_bound"))
-    return HeadFit(stage["theta"], l2, norm, error, int(stage["iterations"]))
+    theta = stage["theta"]
+    if theta.shape != shape or theta.dtype != np.float64 or not np.isfinite([l2, norm, error, *theta.flat]).all():
+        raise ValueError(f"a head must be {shape} finite numbers")
+    return HeadFit(theta, l2, norm, error, int(stage["iterations"]))

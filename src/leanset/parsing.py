@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from leanset._arrays import Rows
 from leanset._errors import InputError
+from leanset._files import open_regular
 from leanset.runs import rows_in
 
 
@@ -29,7 +29,7 @@ def balance_in(text: str) -> str | int:
     >>> balance_in("none"), balance_in("30")
     ('none', 30)
     """
-    return int(text) if re.fullmatch(r"\d+", text) else text
+    return int(text) if re.fullmatch(r"\d{1,18}", text) else text
 
 
 def share_or_number_in(text: str) -> float | int:
@@ -40,7 +40,7 @@ def share_or_number_in(text: str) -> float | int:
     >>> share_or_number_in("0.2"), share_or_number_in("300")
     (0.2, 300)
     """
-    if re.fullmatch(r"\d+", text):
+    if re.fullmatch(r"\d{1,18}", text):
         return int(text)
     [number, *_] = numbers_in(text, "keep") or (float("nan"),)
     return number
@@ -79,7 +79,7 @@ def bytes_in(text: str, option: str = "memory") -> int:
     >>> bytes_in("2GiB"), bytes_in("500 MB"), bytes_in("1024")
     (2147483648, 500000000, 1024)
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?i?B?)\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?i?B?)\s*", text, re.IGNORECASE)
     if not match:
         raise InputError(f"`{option}={text!r}` must be a size such as 512MiB, 2GB or 1000000.")
     unit = match[2].upper().rstrip("B")
@@ -92,10 +92,11 @@ def rows_in_file(option: str) -> Callable[[str], Rows]:
 
     def read(path: str) -> Rows:
         try:
-            return rows_in(Path(path).read_text())
+            with open_regular(path) as file:
+                return rows_in(file.read().decode())
         except OSError as error:
             raise InputError(f"`{option}={path}`: cannot be read: {error.strerror}.") from None
-        except ValueError:
+        except (ValueError, OverflowError):
             raise InputError(f"`{option}={path}`: must contain one row number per line.") from None
 
     return read

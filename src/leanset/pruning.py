@@ -1,12 +1,14 @@
 """The main pipeline: read, plan, fit, select, certify. Python, the command line and adapters all call `prune`."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import Rows
+from leanset._arrays import Rows, some_places
 from leanset._errors import DivergenceError, InputError, LeansetError
+from leanset._lock import locked
 from leanset._options import with_options
 from leanset._progress import Reporter, reporter_for
 from leanset._threads import thread_count, working_threads
@@ -64,7 +66,8 @@ def prune(
     True
     """
     _ = settings.budget  # before anything is read
-    with thread_count(settings.threads), reporter_for(settings.progress) as reporter:
+    alone = nullcontext() if settings.out is None else locked(settings.out, wait=settings.wait)
+    with thread_count(settings.threads), reporter_for(settings.progress) as reporter, alone:
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
             inputs = inputs_from(_statistics(source, settings, reporter), settings).named_after(source)
@@ -117,8 +120,10 @@ def _trusted(
     """Leave out examples whose label is probably wrong, if that was asked for; return their row numbers, too."""
     if settings.suspects != "drop":
         return inputs, plan, np.zeros(0, dtype=np.int64)
-    if folder is not None and folder.has_stage("trusted"):
-        trusted = folder.load_stage("trusted")["places"]
+    n = len(inputs.examples)
+    known = None if folder is None else folder.recalled("trusted", lambda stage: some_places(stage["places"], n))
+    if known is not None:
+        trusted = known
     else:
         with working_threads(settings.threads):
             task, *_ = fitted_task(inputs, plan, None, reporter)
@@ -126,7 +131,7 @@ def _trusted(
                 trusted = trusted_places(task)
         if folder is not None:
             folder.save_stage("trusted", places=trusted)
-    dropped = np.setdiff1d(np.arange(len(inputs.examples)), trusted)
+    dropped = np.setdiff1d(np.arange(n), trusted)
     fewer = inputs.take(trusted)
     return fewer, plan_for(settings, fewer.outline()), inputs.examples.source_rows[dropped]
 

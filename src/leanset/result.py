@@ -7,6 +7,7 @@ import numpy as np
 
 from leanset import runs
 from leanset._arrays import AnyArray, Mask, Rows, Vector
+from leanset._lock import locked
 from leanset.certify import Certificate
 from leanset.data import Origin
 from leanset.handover import Handover
@@ -110,8 +111,9 @@ class PruneResult(Handover):
         overwrite : replace another leanset run in that folder
         """
         folder = runs.RunFolder(path)
-        folder.open(self.settings, overwrite=overwrite)
-        self.write_to(folder)
+        with locked(path):
+            folder.open(self.settings, overwrite=overwrite)
+            self.write_to(folder)
 
     def report(
         self,
@@ -258,7 +260,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
     """
     folder = runs.RunFolder(path)
     folder.check_finished()
-    table = folder.read_table(runs.SELECTION)
+    table = folder.read_selection()
     return PruneResult(
         kept=folder.read_rows(runs.KEPT),
         removed=folder.read_rows(runs.REMOVED),
@@ -272,7 +274,7 @@ def load(path: str | os.PathLike[str]) -> PruneResult:
         weight=table["weight"],
         suspect=table["suspect"],
         score=table["score"],
-        settings=folder.read_json(runs.SETTINGS),
+        settings=folder.read_settings(),
         names=table.get("name"),
         origin=Origin.from_dict(folder.read_json(runs.SOURCE)) if folder.has(runs.SOURCE) else Origin(),
     )

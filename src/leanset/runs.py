@@ -1,26 +1,30 @@
 """The run folder: its files, how they are written, and when an earlier result can be reused.
 
 Every file is written under a temporary name and moved into place, so a reader never sees a partial one. During a run,
-finished stages are kept in `stages/`; they belong to the data and settings in `stages/settings.json`, and are deleted
-when the final files are complete.
+finished stages are kept in `stages/`; they belong to the data and settings in `stages/settings.json`, whose digest each of
+them carries, and are deleted when the final files are complete. Only one run at a time works in a folder (`_lock.py`).
 """
 
 import contextlib
 import csv
+import hashlib
 import io
+import itertools
 import json
 import os
-import shutil
-import tempfile
-import zipfile
-from collections.abc import Iterable, Iterator
+import platform
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
-from leanset._errors import RunFolderError
+from leanset._errors import RunFolderError, warn
+from leanset._files import DamagedFile, arrays_in, open_regular
+from leanset._kinds import NAMED, NUMBER, ROWS, TEXT, TEXTS, TRUTH, WHOLE, Kind, check_kinds, list_of, optional
 
 KEPT, REMOVED, DROPPED = "kept.txt", "removed.txt", "dropped.txt"
 KEPT_CSV, REMOVED_CSV = "kept.csv", "removed.csv"
@@ -34,6 +38,40 @@ NETWORK = "network"  # sub-folder of the trained network; stays when the run is 
 STAGES = "stages"
 _IN_PROGRESS = f"{STAGES}/{SETTINGS}"
 _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
+_OWN_STAGES = re.compile(r"(damaged-)?(head|trusted|removal-.*|random-.*)\.npz|\..*")  # the last were being written
+# Who is writing a file: what names this machine, and the process. The name of a machine may hold anything.
+_WRITER, _WRITTEN = f"{zlib.crc32(platform.node().encode()):08x}", itertools.count()
+_TEMPORARY = re.compile(r"\..+\.([0-9a-f]{8})-([0-9]+)-[0-9]+")
+Result = TypeVar("Result")
+_BALANCE = Kind("a word or a whole number", lambda value: TEXT.fits(value) or WHOLE.fits(value))
+SETTINGS_KINDS = {  # what is looked up in the settings of a saved run
+    "budget": NAMED,
+    "pinned": ROWS,
+    "loss": TEXT,
+    "l2": optional(NUMBER),
+    "bias": TRUTH,
+    "penalise_bias": TRUTH,
+    "penalty": TEXT,
+    "standardize": TRUTH,
+    "formulation": TEXT,
+    "class_balance": _BALANCE,
+    "weight_bounds": list_of(optional(NUMBER), "a list of two numbers", 2),
+    "random_draws": WHOLE,
+    "suspects": TEXT,
+    "columns": optional(TEXTS),
+    "data_fingerprint": TEXT,
+    "leanset_version": TEXT,
+}
+_COLUMNS = {  # of the selection, and what they may be, in NumPy's letters
+    "row": "iu",
+    "label": "OUfiub",
+    "kept": "b",
+    "influence_norm": "f",
+    "label_probability": "f",
+    "weight": "f",
+    "suspect": "b",
+    "score": "f",
+}
 
 
 class Folder:
@@ -55,10 +93,10 @@ class Folder:
     def read_arrays(self, name: str) -> dict[str, AnyArray]:
         """Read named arrays from an npz file."""
         try:
-            with explained(self.path / name, "read"), np.load(self.path / name, allow_pickle=False) as file:
-                return dict(file)
-        except (ValueError, EOFError, KeyError, zipfile.BadZipFile):
-            raise RunFolderError(f"{self.path / name}: is damaged; remove it to have it computed again.") from None
+            with explained(self.path / name, "read"):
+                return arrays_in(self.path / name)
+        except DamagedFile as error:
+            raise RunFolderError(f"{self.path / name}: is damaged ({error}).") from None
 
     def write_rows(self, name: str, rows: Rows) -> None:
         """Write row numbers, one per line."""
@@ -68,24 +106,26 @@ class Folder:
         """Read row numbers, one per line."""
         try:
             return rows_in(self.read_text(name))
-        except ValueError:
+        except (ValueError, OverflowError):
             raise RunFolderError(f"{self.path / name}: must contain one row number per line.") from None
 
     def write_json(self, name: str, values: dict[str, Any]) -> None:
         """Write a dict as JSON; infinity and NaN, which JSON lacks, become null."""
         self.write_bytes(name, (json.dumps(json_safe(values), indent=2, ensure_ascii=False) + "\n").encode())
 
-    def read_json(self, name: str, needs: Iterable[str] = ()) -> dict[str, Any]:
-        """Read a dict from JSON; raise if a key of `needs` is missing."""
+    def read_json(self, name: str, needs: Iterable[str] | Mapping[str, Kind] = ()) -> dict[str, Any]:
+        """Read a dict from JSON; raise if a key of `needs` is missing, or is not of the kind that it says."""
         try:
             values = json.loads(self.read_text(name))
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, and lists within lists
             raise RunFolderError(f"{self.path / name}: is not valid JSON ({error}).") from None
         if not isinstance(values, dict):
             raise RunFolderError(f"{self.path / name}: must contain a JSON object.")
         missing = [key for key in needs if key not in values]
         if missing:
             raise RunFolderError(f"{self.path / name}: does not contain {in_words(missing)}.")
+        if isinstance(needs, Mapping):
+            check_kinds(values, needs, str(self.path / name))
         return values
 
     def write_csv(self, name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
@@ -100,8 +140,14 @@ class Folder:
 
     def read_text(self, name: str) -> str:
         """Read text."""
-        with explained(self.path / name, "read"):
-            return (self.path / name).read_text(encoding="utf-8")
+        with explained(self.path / name, "read"), open_regular(self.path / name) as file:
+            content = file.read()
+        try:
+            return content.decode()
+        except UnicodeDecodeError as error:
+            raise RunFolderError(
+                f"{self.path / name}: is not UTF-8 text ({error.reason} at byte {error.start})."
+            ) from None
 
     def write_table(self, name: str, columns: dict[str, Any]) -> None:
         """Write columns as a parquet table."""
@@ -112,39 +158,57 @@ class Folder:
         pq.write_table(pa.table(columns), buffer, compression="zstd")
         self.write_bytes(name, buffer.getvalue())
 
-    def read_table(self, name: str) -> dict[str, AnyArray]:
-        """Read the columns of a parquet table."""
+    def read_table(self, name: str, needs: Mapping[str, str] | None = None) -> dict[str, AnyArray]:
+        """Read the columns of a parquet table; raise if one of `needs` is missing or of another kind (NumPy's letters)."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         try:
-            with explained(self.path / name, "read"):
-                table = pq.read_table(self.path / name)
-        except pa.ArrowInvalid as error:
+            with explained(self.path / name, "read"), open_regular(self.path / name) as file:
+                table = pq.ParquetFile(file).read()
+                table.validate(full=True)
+        except (pa.ArrowException, UnicodeDecodeError) as error:
             raise RunFolderError(f"{self.path / name}: is not a parquet file ({error}).") from None
-        return {column: table[column].to_numpy() for column in table.column_names}
+        if len(set(table.column_names)) < table.num_columns:
+            raise RunFolderError(f"{self.path / name}: has several columns of one name.")
+        found = {column: table[column].to_numpy() for column in table.column_names}
+        for column, kinds in (needs or {}).items():
+            if column not in found:
+                raise RunFolderError(f"{self.path / name}: has no column `{column}`.")
+            if found[column].dtype.kind not in kinds:
+                raise RunFolderError(f"{self.path / name}: column `{column}` cannot be {table[column].type}.")
+        return found
 
     def write_bytes(self, name: str, content: bytes) -> None:
         """Write a file under a temporary name and move it into place."""
         target = self.path / name
         with explained(target, "write"):
             target.parent.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            temporary = target.with_name(f".{target.name}.{_WRITER}-{os.getpid()}-{next(_WRITTEN)}")
             try:
-                with os.fdopen(handle, "wb") as file:
+                with open(temporary, "xb") as file:  # with the rights that the user's umask leaves
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
-                os.chmod(temporary, 0o644)
                 os.replace(temporary, target)
             except BaseException:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
                 raise
 
+    def sweep(self, *parts: str) -> None:
+        """Delete what processes of this machine that are gone were writing, in this folder and in some of its parts."""
+        for folder in (self.path, *(self.path / part for part in parts)):
+            for item in folder.iterdir() if folder.is_dir() else ():
+                writer = _TEMPORARY.fullmatch(item.name)
+                if writer and writer[1] == _WRITER and not _is_running(int(writer[2])):
+                    item.unlink(missing_ok=True)
+
 
 class RunFolder(Folder):
     """The files of one run."""
+
+    _stamp = ""  # digest of the identity that the folder was opened with
 
     def open(self, identity: dict[str, Any], *, overwrite: bool = False) -> bool:
         """Open the folder for a run with this identity (settings and data fingerprint); return whether it was new or empty.
@@ -153,11 +217,20 @@ class RunFolder(Folder):
         `overwrite` is True: then another leanset run is replaced, once the new one is complete.
         """
         new = not self._is_taken()
-        if not new:
+        if new:
+            self.close()  # an earlier run may have left stages that nothing is known about
+        else:
             self._check_same_run(identity, overwrite=overwrite)
-        with explained(self.path, "create"):
-            (self.path / STAGES).mkdir(parents=True, exist_ok=True)
-        self.write_json(_IN_PROGRESS, identity)
+        self._stamp = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        try:
+            with explained(self.path, "create"):
+                (self.path / STAGES).mkdir(parents=True, exist_ok=True)
+            self.write_json(_IN_PROGRESS, identity)
+        except RunFolderError:
+            if new:
+                self.discard()
+            raise
+        self.sweep(STAGES)
         return new
 
     def check(self, part: dict[str, Any], *, overwrite: bool = False, replaced_data: bool = False) -> None:
@@ -172,7 +245,15 @@ class RunFolder(Folder):
     def _is_taken(self) -> bool:
         if self.path.exists() and not self.path.is_dir():
             raise RunFolderError(f"{self.path}: is a file, not a folder; choose another output folder.")
-        return self.path.is_dir() and any(item.name != NETWORK for item in self.path.iterdir())
+        return self.path.is_dir() and any(
+            item.name != NETWORK and not self._is_left_over(item) for item in self.path.iterdir()
+        )
+
+    def _is_left_over(self, item: Path) -> bool:
+        """Return whether this is the `stages` of a run that ended before it wrote, or after it deleted, its settings."""
+        if item.name != STAGES or not item.is_dir() or self.has(_IN_PROGRESS):
+            return False
+        return all(_OWN_STAGES.fullmatch(stage.name) for stage in item.iterdir())
 
     def _known(self) -> list[dict[str, Any]]:
         found = [self.read_json(name) for name in (_IN_PROGRESS, SETTINGS) if self.has(name)]
@@ -196,7 +277,7 @@ class RunFolder(Folder):
         keys = identity.keys() | {key for old in self._known() for key in old}
         self._differences(identity, keys, overwrite=overwrite)
         if not self.has(_IN_PROGRESS) or self.read_json(_IN_PROGRESS) != identity:
-            shutil.rmtree(self.path / STAGES, ignore_errors=True)
+            self.close()
 
     def is_finished(self, identity: dict[str, Any]) -> bool:
         """Return whether the folder contains this same run, complete (the certificate is written last)."""
@@ -209,6 +290,14 @@ class RunFolder(Folder):
         if not self.has(CERTIFICATE):
             raise RunFolderError(f"{self.path}: contains no finished run (no {CERTIFICATE}).")
 
+    def read_settings(self) -> dict[str, Any]:
+        """Read the settings of a saved run."""
+        return self.read_json(SETTINGS, SETTINGS_KINDS)
+
+    def read_selection(self) -> dict[str, AnyArray]:
+        """Read the table of a saved run's rows."""
+        return self.read_table(SELECTION, _COLUMNS)
+
     def start_final(self) -> None:
         """Delete the certificate, which marks a complete run, and the report on it, before files are replaced."""
         for name in (CERTIFICATE, REPORT):
@@ -216,8 +305,13 @@ class RunFolder(Folder):
                 (self.path / name).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Delete the stages of a finished run."""
-        shutil.rmtree(self.path / STAGES, ignore_errors=True)
+        """Delete the stages of a finished run, and nothing else that somebody may have put there."""
+        stages = self.path / STAGES
+        with contextlib.suppress(OSError):
+            for item in list(stages.iterdir()):
+                if _OWN_STAGES.fullmatch(item.name) or item.name == SETTINGS:
+                    item.unlink()
+            stages.rmdir()  # fails if it contains anything else
 
     def discard(self) -> None:
         """Delete the files of a new run that failed; a trained network stays."""
@@ -225,21 +319,42 @@ class RunFolder(Folder):
         with contextlib.suppress(OSError):
             self.path.rmdir()  # fails if it contains anything else
 
-    def has_stage(self, name: str) -> bool:
-        """Return whether a stage is finished."""
-        return self.has(f"{STAGES}/{name}.npz")
-
     def save_stage(self, name: str, **arrays: AnyArray) -> None:
-        """Save the arrays of a stage."""
-        self.write_arrays(f"{STAGES}/{name}.npz", **arrays)
+        """Save the arrays of a stage, with the identity of the run."""
+        self.write_arrays(f"{STAGES}/{name}.npz", identity=np.array(self._stamp), **arrays)
 
-    def load_stage(self, name: str) -> dict[str, AnyArray]:
-        """Return the arrays of a stage."""
-        return self.read_arrays(f"{STAGES}/{name}.npz")
+    def recalled(self, name: str, read: Callable[[dict[str, AnyArray]], Result]) -> Result | None:
+        """Return what `read` makes of a finished stage of this very run; None if there is none.
+
+        A stage that cannot be read, or that `read` cannot use, is set aside and computed again.
+        """
+        file = f"{STAGES}/{name}.npz"
+        if not self.has(file):
+            return None
+        try:
+            arrays = self.read_arrays(file)
+            if str(arrays.get("identity")) != self._stamp:
+                return None  # a stage of another run
+            return read(arrays)
+        except (RunFolderError, LookupError, ValueError, TypeError, ArithmeticError) as error:
+            with explained(self.path / file, "set aside"):
+                os.replace(self.path / file, self.path / STAGES / f"damaged-{name}.npz")
+            warn(f"{self.path / file}: cannot be used and is computed again ({error}).")
+            return None
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # it is somebody else's
+    return True
 
 
 def rows_in(text: str) -> Rows:
-    """Return the row numbers in a text, one per line; raise ValueError if it contains anything else."""
+    """Return the row numbers in a text, one per line; raise ValueError or OverflowError if it contains anything else."""
     return np.array([int(line) for line in text.split()], dtype=np.int64)
 
 

@@ -514,6 +514,10 @@ class RunOptions(WorkOptions):
 
     out: Annotated[str | os.PathLike[str] | None, Option("run folder to write to and to resume from")] = None
     overwrite: Annotated[bool, Option("replace a different run in the output folder", rule=yes_or_no)] = False
+    wait: Annotated[
+        bool,
+        Option("if another run works in the output folder, wait for it; if not given, refuse to start", rule=yes_or_no),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,3 +1,6 @@
+import errno
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -7,8 +10,8 @@ from torch.utils.data import TensorDataset
 
 import leanset
 import leanset.torch as lt
-from leanset import InputError
-from leanset.capture import capture_head, find_head, weights_of
+from leanset import InputError, RunFolderError
+from leanset.capture import capture_head, find_head, recording, weights_of
 from leanset.training import ImageBatches
 from tests.training.networks import striped_images, tiny
 
@@ -114,3 +117,18 @@ def test_a_head_with_one_logit_is_the_same_head_of_two_classes(squeezed):
     ).x
     assert result.certificate.l2 == 0.02
     assert result.certificate.head_norm == pytest.approx(np.linalg.norm(fitted) / np.sqrt(2), rel=1e-4)
+
+
+def test_a_full_disk_is_an_error_before_the_capture_and_no_signal(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(RunFolderError, match=r"features\.npy: cannot write: No space left"):
+        recording._in_folder(tmp_path, "")("features", (4, 3))
+
+
+def test_the_room_of_captured_arrays_is_taken_at_once(tmp_path):
+    array = recording._in_folder(tmp_path, "")("features", (4096, 64))
+    taken = (tmp_path / "features.npy").stat()
+    assert taken.st_blocks * 512 >= taken.st_size > array.nbytes

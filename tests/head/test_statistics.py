@@ -1,4 +1,5 @@
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -142,7 +143,7 @@ def test_source_row_numbers_are_kept_when_rows_were_left_out(toy, tmp_path):
 def test_what_does_not_fit_is_refused(toy):
     with pytest.raises(InputError, match="5 examples, not for 240"):
         statistics(toy, dynamics=(dynamics(5),))
-    with pytest.raises(InputError, match="one number for each"):
+    with pytest.raises(InputError, match=r"`gradient_norm` must be \(240,\) numbers"):
         statistics(toy, gradient_norm=np.zeros(3))
     with pytest.raises(InputError, match="contains its own labels"):
         leanset.prune(statistics(toy), toy[1], count=5)
@@ -150,3 +151,48 @@ def test_what_does_not_fit_is_refused(toy):
         leanset.prune(toy[0], count=5)
     with pytest.raises(InputError, match="4 classes, but the labels have 3"):
         leanset.prune(dataclasses.replace(statistics(toy), classes=("a", "b", "c", "d")), count=5)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("rows", lambda rows: np.zeros_like(rows)),
+        ("rows", lambda rows: rows.astype(np.float64)),
+        ("labels", lambda labels: labels.astype(str)),
+        ("labels", lambda labels: labels[:, None]),
+        ("features", lambda features: features[:-1]),
+        ("features", lambda features: features.astype("M8[s]")),
+        ("head", lambda head: head[:, :-1]),
+        ("logits", lambda logits: logits.astype(bool)),
+        ("dynamics-0-correct", lambda correct: correct.astype(np.float32)),
+        ("val_labels", lambda labels: None),
+    ],
+    ids=str,
+)
+def test_a_store_with_arrays_of_another_kind_is_refused(toy, tmp_path, name, change):
+    stats = dataclasses.replace(
+        statistics(toy, dynamics=(dynamics(240),), rows=np.arange(240) * 2),
+        head=np.zeros((3, 6)),
+        logits=np.zeros((240, 3)),
+    )
+    stats.save(tmp_path)
+    changed = change(np.load(tmp_path / f"{name}.npy"))
+    if changed is None:
+        about = json.loads((tmp_path / "about.json").read_text())
+        about["arrays"].remove(name)
+        (tmp_path / "about.json").write_text(json.dumps(about))
+    else:
+        np.save(tmp_path / f"{name}.npy", changed)
+    with pytest.raises(RunFolderError):
+        HeadStatistics.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "about", [{"classes": 3}, {"classes": [1, 2]}, {"weight_decay": "x"}, {"arrays": None}], ids=str
+)
+def test_a_store_that_says_odd_things_of_itself_is_refused(toy, tmp_path, about):
+    statistics(toy).save(tmp_path)
+    said = json.loads((tmp_path / "about.json").read_text())
+    (tmp_path / "about.json").write_text(json.dumps(said | about))
+    with pytest.raises(RunFolderError, match=next(iter(about))):
+        HeadStatistics.load(tmp_path)

@@ -81,3 +81,28 @@ def test_no_mutation_of_a_checkpoint_does_more_than_be_refused(tmp_path):
         except InputError:
             refused += 1
     assert refused > 0
+
+
+ODD = {
+    "sparse": lambda weight: weight.to_sparse(),
+    "meta": lambda weight: torch.empty_like(weight, device="meta"),
+    "complex": lambda weight: weight.to(torch.complex64),
+    "NaN": lambda weight: weight * torch.nan,
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD.keys())
+def test_tensors_that_are_no_weights_are_refused(tmp_path, odd):
+    model = torch.nn.Linear(3, 2)
+    torch.save({"weight": odd(model.weight.detach()), "bias": model.bias.detach()}, tmp_path / "a.pt")
+    with pytest.raises(InputError, match=r"a\.pt: .*weight"):
+        load_weights(torch.nn.Linear(3, 2), tmp_path / "a.pt")
+
+
+def test_odd_metadata_of_a_state_is_not_used(tmp_path):
+    state = torch.nn.Linear(3, 2).state_dict()
+    state._metadata = 7
+    torch.save({"state_dict": state}, tmp_path / "a.pt")
+    model = torch.nn.Linear(3, 2)
+    load_weights(model, tmp_path / "a.pt")
+    assert torch.equal(model.weight, state["weight"])

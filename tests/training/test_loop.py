@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import softmax
 
-from leanset import DivergenceError, RunFolderError
+from leanset import DivergenceError, InputError, RunFolderError
 from leanset.data import Dynamics
 from leanset.training.batches import ImageBatches
 from leanset.training.devices import fabric_for
@@ -227,3 +227,8 @@ def test_quality_is_the_share_of_right_answers_and_the_mean_loss_and_leaves_the_
     assert seen.accuracy == pytest.approx(right.item(), abs=1e-6)
     own = softmax(logits, 1)[torch.arange(len(images)), batch.labels]
     assert seen.loss == pytest.approx(-own.log().mean().item(), rel=1e-5)
+
+
+def test_more_devices_than_there_are_is_refused_before_processes_are_started():
+    with pytest.raises(InputError, match="`devices=999` is more than the"):
+        fabric_for("cpu", 999)

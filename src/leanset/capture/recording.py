@@ -8,8 +8,10 @@ from torch import Tensor, nn
 
 from leanset._arrays import AnyArray, Matrix, Rows
 from leanset._errors import InputError
+from leanset._files import reserve
 from leanset._progress import Advance
 from leanset.capture.locate import find_head, listed_layers
+from leanset.runs import explained
 from leanset.training import Batches, predicted, steps_of
 
 
@@ -117,7 +119,9 @@ def _in_folder(store: Path, prefix: str) -> Callable[[str, tuple[int, int]], Any
     def new(name: str, shape: tuple[int, int]) -> AnyArray:
         path = (store / f"{prefix}{name}.npy").resolve()
         path.unlink(missing_ok=True)  # existing memory maps of the old file stay valid
-        array: AnyArray = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+        with explained(path, "write"):
+            array: AnyArray = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+            reserve(path)
         return array
 
     return new

@@ -1,9 +1,12 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from leanset._kinds import TEXT, Kind, check_kinds, kinds_of, list_of
 from leanset.certify.findings import Finding
 
 _FAR = 0.5  # of the head's norm; the heads of networks that were trained for a few epochs only are this far and further
+_FINDING = Kind("", lambda item: isinstance(item, dict) and TEXT.fits(item.get("code")) and TEXT.fits(item.get("text")))
+_FINDINGS = list_of(_FINDING, "a list of findings, each with a code and a text")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +138,8 @@ class Certificate:
     def from_dict(cls, values: dict[str, Any]) -> "Certificate":
         """Rebuild a certificate from `to_dict`; unknown keys of later versions are ignored."""
         known = {key: values[key] for key in cls.keys()}  # noqa: SIM118
-        findings = tuple(Finding(str(item["code"]), str(item["text"])) for item in values["findings"])
+        check_kinds(known, kinds_of(cls) | {"findings": _FINDINGS}, "certificate.json")
+        findings = tuple(Finding(item["code"], item["text"]) for item in values["findings"])
         return cls(**known | {"findings": findings})
 
     @property

@@ -1,7 +1,7 @@
 """The command line: parse, call, show.
 
 Exit codes: 0 success; 1 a re-check failed; 2 the call or the data are invalid; 3 a folder cannot be read or written,
-or a computation cannot be completed; 130 interrupted.
+or a computation cannot be completed; 4 an error that nobody foresaw, which asks for a report; 130 interrupted.
 """
 
 from typing import Annotated
@@ -11,6 +11,7 @@ import typer
 from leanset import __version__
 from leanset.cli.brief import BriefCommand
 from leanset.cli.lazy import Entry, group_of, imported
+from leanset.cli.screen import take_any_character
 
 ENTRIES = {
     "prune": Entry("leanset.cli.prune", "prune_command", "Find examples to remove and certify the effect."),
@@ -81,4 +82,10 @@ def _main(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    take_any_character()
+    try:
+        app()
+    except Exception as error:  # outside of commands: while they are imported and their options are read
+        from leanset.cli.guard import ended_in_words  # here, because the first screen does without what it imports
+
+        raise SystemExit(ended_in_words(error)) from None

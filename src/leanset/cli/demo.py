@@ -13,6 +13,7 @@ from leanset._errors import missing_extra
 from leanset.checking import checks_of
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
+from leanset.cli.screen import styled
 from leanset.report import share
 
 _C = 1.0  # scikit-learn's default
@@ -48,15 +49,18 @@ def run_demo(out: Path, *, overwrite: bool) -> dict[str, PruneResult]:
 def _same_model(out: Path, overwrite: bool) -> PruneResult:
     train, held_out = _breast_cancer()
     show.OUT.print(
-        "[bold]1. Breast cancer: how few examples give the same model?[/bold]\n"
+        styled(("1. Breast cancer: how few examples give the same model?\n", "bold")),
         f"{len(train[1])} examples of two classes, {len(held_out[1])} more held out. The model: scikit-learn's "
-        f"LogisticRegression(C={_C:g}).\n"
+        f"LogisticRegression(C={_C:g}).\n",
+        sep="",
     )
     result = prune(*train, same_model=True, C=_C, validation=held_out, out=out, overwrite=overwrite)
     c = result.certificate
     show.OUT.print(
-        f"[bold]{len(result.kept)} of {c.n} are enough[/bold], with weights from {c.least_weight:.2f} to "
-        f"{c.largest_weight:.2f}. scikit-learn, fitted on them with sample_weight:"
+        styled((f"{len(result.kept)} of {c.n} are enough", "bold")),
+        f", with weights from {c.least_weight:.2f} to "
+        f"{c.largest_weight:.2f}. scikit-learn, fitted on them with sample_weight:",
+        sep="",
     )
     _beside_scikit_learn(result, train, held_out)
     _recheck(out, train, held_out)
@@ -67,8 +71,9 @@ def _same_model(out: Path, overwrite: bool) -> PruneResult:
 def _near_model(out: Path, overwrite: bool) -> PruneResult:
     train, held_out = _digits()
     show.OUT.print(
-        "\n[bold]2. Handwritten digits: how near does it come with 70 % removed?[/bold]\n"
-        f"{len(train[1]):,} examples of ten classes, {len(held_out[1])} more held out. l2 is chosen by their loss.\n"
+        styled(("\n2. Handwritten digits: how near does it come with 70 % removed?\n", "bold")),
+        f"{len(train[1]):,} examples of ten classes, {len(held_out[1])} more held out. l2 is chosen by their loss.\n",
+        sep="",
     )
     result = prune(
         *train, fraction=0.7, weights=True, validation=held_out, frontier=False, out=out, overwrite=overwrite
@@ -80,12 +85,12 @@ def _near_model(out: Path, overwrite: bool) -> PruneResult:
 
 
 def _recheck(out: Path, train: Part, held_out: Part) -> None:
-    show.OUT.print("\n[bold]Re-checking the saved run with independent code[/bold]")
+    show.OUT.print("\nRe-checking the saved run with independent code", style="bold")
     checks = list(checks_of(out, *train, validation=held_out))
     told = [check for check in checks if check.name in _TOLD or not check.holds]
     for check in told:
         show.show_check(check)
-    show.OUT.print(f"  [green]holds[/green]  {len(checks) - len(told)} more checks")
+    show.OUT.print(styled("  ", ("holds", "green"), f"  {len(checks) - len(told)} more checks"))
 
 
 @dataclass(frozen=True)
@@ -142,9 +147,10 @@ def _beside_scikit_learn(result: PruneResult, train: Part, held_out: Part) -> No
         table.add_row(f"coefficients apart, {name}", "", f"{lean:.0e}", f"{random:.2f}")
     show.OUT.print(table)
     show.OUT.print(
-        f"[dim]Coefficients reach {np.abs(exact.whole.coef_).max():.2f}; the largest difference is shown. Random: mean of "
+        f"Coefficients reach {np.abs(exact.whole.coef_).max():.2f}; the largest difference is shown. Random: mean of "
         f"{_DRAWS} draws, without weights. By default scikit-learn stops at a tolerance of 1e-4, short of the minimum, on all "
-        "data too: that is the last line.[/dim]"
+        "data too: that is the last line.",
+        style="dim",
     )
 
 

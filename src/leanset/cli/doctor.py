@@ -14,6 +14,7 @@ from leanset._installation import Package, packages
 from leanset._threads import available_threads
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
+from leanset.cli.screen import styled
 
 
 @guarded
@@ -52,28 +53,25 @@ def _show(found: list[Package], missing: list[str], devices: list[str], test: di
         f"leanset {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
         f"{available_threads()} threads"
     )
-    show.OUT.print(
-        f"Devices for networks: {', '.join(devices) or 'none, because torch is not installed'}", markup=False
-    )
+    show.OUT.print(f"Devices for networks: {', '.join(devices) or 'none, because torch is not installed'}")
     table = Table(box=box.SIMPLE, pad_edge=False)
     for column in ("needed for", "package", "installed", "needed", ""):
         table.add_column(column)
     for package in found:
-        mark = "[green]ok[/green]" if package.fits else "[red bold]too old[/red bold]"
+        mark = ("ok", "green") if package.fits else ("too old", "red bold")
         if package.installed is None:
-            mark = "[yellow]missing[/yellow]" if package.extra else "[red bold]missing[/red bold]"
-        table.add_row(package.extra or "leanset", package.name, package.installed or "", package.needs, mark)
+            mark = ("missing", "yellow" if package.extra else "red bold")
+        table.add_row(package.extra or "leanset", package.name, package.installed or "", package.needs, styled(mark))
     if found:
         show.OUT.print(table)
     else:
-        show.OUT.print("[yellow]leanset runs from a folder and is not installed: what it needs is unknown.[/yellow]")
+        show.OUT.print("leanset runs from a folder and is not installed: what it needs is unknown.", style="yellow")
     if test["works"]:
-        show.OUT.print(f"[green]It works:[/green] a small run took {test['seconds']:.1f} s.")
+        show.OUT.print(styled(("It works:", "green"), f" a small run took {test['seconds']:.1f} s."))
     else:
-        show.OUT.print("[red bold]A small run fails:[/red bold]", end=" ")
-        show.OUT.print(test["error"], markup=False)
+        show.OUT.print(styled(("A small run fails:", "red bold"), f" {test['error']}"))
     for extra in missing:
-        show.OUT.print(f"For the {extra} extra: {_line(extra)}", markup=False)
+        show.OUT.print(f"For the {extra} extra: {_line(extra)}")
 
 
 def _self_test() -> dict[str, Any]:

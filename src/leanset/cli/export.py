@@ -31,4 +31,4 @@ def export(
     if as_json:
         show.show_json({"folder": str(to), "files": list(map(str, files))})
     elif not quiet:
-        show.OUT.print(f"{len(files):,} files {'linked' if link else 'copied'} to {to}", markup=False, soft_wrap=True)
+        show.OUT.print(f"{len(files):,} files {'linked' if link else 'copied'} to {to}", soft_wrap=True)

@@ -1,5 +1,4 @@
 import contextlib
-import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -23,16 +22,28 @@ def folder_for(source: str, given: str | os.PathLike[str] | None, purpose: str =
     run leanset-runs
     """
     name = "-".join(filter(None, (_short_name(source), purpose)))
-    free = (path for nth in itertools.count(1) if not (path := RUNS / f"{name}-{nth}").exists())
-    folder = next(free) if given is None else Path(given)
+    folder = _new_folder(name) if given is None else Path(given)
     try:
         yield folder
     except KeyboardInterrupt:
         raise KeyboardInterrupt(str(folder)) from None
     finally:
         if given is None:
+            with contextlib.suppress(OSError):  # which comes where anything is in them
+                folder.rmdir()
             with contextlib.suppress(OSError):
-                RUNS.rmdir()  # fails if anything is in it
+                RUNS.rmdir()
+
+
+def _new_folder(name: str) -> Path:
+    """Create the first folder of a name that is free, so that no other run can take it, too."""
+    nth = 1
+    while True:
+        folder = RUNS / f"{name}-{nth}"
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            return folder
+        nth += 1
 
 
 def _short_name(source: str) -> str:

@@ -12,7 +12,7 @@ from leanset.cli.guard import guarded
 from leanset.data import kind_of, read_labels
 from leanset.judge import Forecast, joined
 from leanset.parsing import words_in
-from leanset.report import check_page
+from leanset.report import check_figures, check_page
 from leanset.settings import ReadingOptions, WorkerOptions, WorkOptions
 
 _USUAL = {  # where the data sets of the paper are if their archives were unpacked into ./data
@@ -91,6 +91,7 @@ def paper(
         raise InputError(f"experiment {experiment!r} is unknown; choose from {', '.join(EXPERIMENTS)} or all.")
     if report is not None:
         check_page(report)
+    check_figures()
     size = scale_named(scale)
     chosen = [name for name in EXPERIMENTS if experiment in (name, "all") and (name != "noise" or noisy_labels)]
     sources = data or _found()
@@ -123,7 +124,7 @@ def paper(
                 written = run_experiment(name, replace(asked, command=_command(name, kind, scale, seeds)))
                 folders.append(written)
                 if not (quiet or as_json):
-                    show.OUT.print(f"{name}: {written}", markup=False, soft_wrap=True)
+                    show.OUT.print(f"{name}: {written}", soft_wrap=True)
     if dry_run:
         show.show_forecast(joined(expected), f"leanset paper {experiment} --scale {scale}", as_json)
         return

@@ -11,6 +11,7 @@ from leanset._errors import InputError
 from leanset.checking import checks_of
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
+from leanset.cli.screen import styled
 from leanset.settings import ReadingOptions
 
 Run = Annotated[Path, typer.Argument(help="Run folder.")]
@@ -44,9 +45,9 @@ def verify(
         show.show_json({"holds": not failed, "checks": [asdict(check) for check in checks]})
         raise typer.Exit(1 if failed else 0)
     if failed:
-        show.OUT.print(f"[red bold]Does not hold:[/red bold] {', '.join(failed)}.")
+        show.OUT.print(styled(("Does not hold:", "red bold"), f" {', '.join(failed)}."))
         raise typer.Exit(1)
-    show.OUT.print("[green]All checks hold.[/green]")
+    show.OUT.print("All checks hold.", style="green")
 
 
 @guarded

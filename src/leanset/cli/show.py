@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
+from leanset.cli.screen import Screen, knows_unicode, one_line, styled, visible
 from leanset.judge import Forecast
 from leanset.report import change, frontier_figure, influence_figure, number, others, summary_rows, urgent, verdict
 from leanset.runs import json_safe
@@ -21,32 +20,32 @@ if TYPE_CHECKING:
     from leanset.evaluate import Answer, SummaryRow
     from leanset.training import EpochLog
 
-OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
+OUT, ERR = Screen(), Screen(stderr=True)
 
 
 def show_result(result: PruneResult, folder: str) -> None:
     """Print the summary of a finished run, doubts about it first, and its folder."""
-    OUT.print(verdict(result.certificate), style="bold")
+    OUT.print(one_line(verdict(result.certificate)), style="bold")
     for doubt in urgent(result.certificate):
-        OUT.print(doubt, style="yellow", markup=False)
+        OUT.print(one_line(doubt), style="yellow")
     if used := result.origin.sentence():
-        OUT.print(used, markup=False)
+        OUT.print(one_line(used))
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("", style="bold")
     table.add_column("this set")
     table.add_column("random sets")
     for row in summary_rows(result.certificate):
-        table.add_row(*row)
+        table.add_row(*map(one_line, row))
     OUT.print(table)
-    OUT.print(result.certificate.outcome)
+    OUT.print(one_line(result.certificate.outcome))
     for note in others(result.certificate):
-        OUT.print(note, style="dim", markup=False)
+        OUT.print(one_line(note), style="dim")
     show_folder(folder)
 
 
 def show_folder(folder: str) -> None:
     """Print where an answer was saved."""
-    OUT.print(f"Saved in {escape(folder)}", soft_wrap=True)
+    OUT.print(f"Saved in {folder}", soft_wrap=True)
 
 
 def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folder: str) -> None:
@@ -71,10 +70,10 @@ def show_comparison(answer: "Answer", folder: str) -> None:
     for title, part in parts:
         _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
     _show_by_fraction("Choosing one set, of one training on all data", parts[0][1], choosing_shown)
-    OUT.print(answer.choosing, markup=False)
+    OUT.print(answer.choosing)
     OUT.print()
     for line in answer.verdicts:
-        OUT.print(line, markup=False)
+        OUT.print(line)
     show_folder(folder)
 
 
@@ -96,7 +95,7 @@ def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable
 
 def show_trials(result: CompareResult, folder: str) -> None:
     """Print what was compared on features, one table per fraction, then the verdicts."""
-    OUT.print(result.about, markup=False)
+    OUT.print(result.about)
     for text in figure_tables(result.rows):
         table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True, show_edge=False)  # fits 80 columns
         table.add_column("", style="bold", no_wrap=True)
@@ -104,28 +103,28 @@ def show_trials(result: CompareResult, folder: str) -> None:
             table.add_column(heading, justify="right")
         for cells in text.lines:
             table.add_row(*cells)
-        OUT.print(f"\n[italic]{text.title}[/italic]")
+        OUT.print(f"\n{text.title}", style="italic")
         OUT.print(table)
     OUT.print()
     for line in result.verdicts:
-        OUT.print(line, markup=False)
+        OUT.print(line)
     show_folder(folder)
 
 
 def show_saved(path: Path) -> None:
     """Print where a page was written."""
-    OUT.print(f"Report: {escape(str(path))}", soft_wrap=True)
+    OUT.print(f"Report: {path}", soft_wrap=True)
 
 
-def warn(message: str) -> None:
-    """Print a warning on standard error."""
-    ERR.print("[yellow bold]leanset:[/yellow bold]", end=" ")
-    ERR.print(message, soft_wrap=True, markup=False)
+def complain(message: str, style: str) -> None:
+    """Print a warning or an error on standard error, in one line."""
+    ERR.print(styled(("leanset:", style), f" {one_line(message)}"), soft_wrap=True)
 
 
 def show_json(values: dict[str, Any]) -> None:
     """Print plain values as JSON and nothing else."""
-    OUT.out(json.dumps(json_safe(values), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(json_safe(values), indent=2, ensure_ascii=not knows_unicode(), allow_nan=False)
+    OUT.out(visible(text))  # what it writes out has the form of JSON's own escapes
 
 
 @contextlib.contextmanager
@@ -143,15 +142,17 @@ def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
     if as_json:
         show_json(estimate.to_dict())
         return
-    table = Table(title=escape(what), box=box.SIMPLE, title_justify="left")
+    table = Table(title=what, box=box.SIMPLE, title_justify="left")
     table.add_column("stage")
     table.add_column("about", justify="right")
     for stage, seconds in estimate.stages:
         table.add_row(stage, duration(seconds))
-    table.add_row("[bold]total", f"[bold]{duration(estimate.seconds)}")
+    table.add_row("total", duration(estimate.seconds), style="bold")
     table.add_row("peak memory", f"{estimate.memory / 2**20:,.0f} MiB")
     OUT.print(table)
-    OUT.print("[dim]Estimated from the shapes and a short test of this machine; nothing was computed or written.[/dim]")
+    OUT.print(
+        "Estimated from the shapes and a short test of this machine; nothing was computed or written.", style="dim"
+    )
 
 
 def show_forecast(forecast: Forecast, what: str, as_json: bool) -> None:
@@ -173,7 +174,7 @@ def show_forecast(forecast: Forecast, what: str, as_json: bool) -> None:
         )
         numbers = (f"{share.number:,}", f"{share.finished:,}", duration(share.each), *(known * trains))
         table.add_row(share.work, *numbers, duration(share.left))
-    OUT.print(f"[italic]{escape(what)}[/italic]", soft_wrap=True)
+    OUT.print(what, style="italic", soft_wrap=True)
     OUT.print(table)
     number = "one training" if forecast.workers == 1 else f"{forecast.workers} trainings"
     together = f", {number} at a time" if trains else ""
@@ -183,8 +184,8 @@ def show_forecast(forecast: Forecast, what: str, as_json: bool) -> None:
 
 def show_check(check: Check) -> None:
     """Print one check of a re-check."""
-    mark = "[green]holds[/green]" if check.holds else "[red bold]FAILS[/red bold]"
-    OUT.print(f"  {mark}  {check.name}: {check.detail}")
+    mark = ("holds", "green") if check.holds else ("FAILS", "red bold")
+    OUT.print(styled("  ", mark, f"  {one_line(check.name)}: {one_line(check.detail)}"))
 
 
 def show_frontier(frontier: Frontier) -> None:
@@ -207,7 +208,7 @@ def draw_figures(result: PruneResult, folder: Path) -> None:
     for name, figure in figures.items():
         for kind in ("png", "svg"):
             figure.savefig(folder / f"{name}.{kind}", dpi=150)
-    OUT.print("\nFigures: " + " and ".join(escape(str(folder / f"{name}.png")) for name in sorted(figures)))
+    OUT.print("\nFigures: " + " and ".join(str(folder / f"{name}.png") for name in sorted(figures)))
 
 
 def _columns(frontier: Frontier) -> dict[str, AnyArray]:

@@ -7,6 +7,7 @@ import typer
 
 from leanset._arrays import Rows, places_among
 from leanset._errors import InputError
+from leanset._lock import locked
 from leanset._options import Option
 from leanset._progress import reporter_for
 from leanset._rules import a_seed
@@ -50,6 +51,7 @@ def train(
         folder_for(source, settings.out, "training") as out,
         thread_count(settings.threads),
         reporter_for(settings.progress) as reporter,
+        locked(out, wait=settings.wait),
     ):
         images = options.images_from(source, settings, reporter, "`leanset train` trains")
         places = None if subset is None else _places(subset, images)

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from leanset._errors import InputError
+from leanset._files import open_regular
 from leanset.data.images import Images
 from leanset.data.labels import numbered_labels, refuse_empty_classes
 from leanset.data.reading import Reading
@@ -101,7 +102,7 @@ def _from_folder(path: str, release: _Release) -> dict[str, bytes]:
     contents = {}
     for name in release.md5:
         try:
-            with open(os.path.join(folder, name), "rb") as file:
+            with open_regular(os.path.join(folder, name)) as file:
                 contents[name] = _bounded(file, os.path.join(folder, name))
         except OSError as error:
             raise InputError(f"{folder}: `{name}` cannot be read: {error.strerror}.") from None
@@ -113,12 +114,20 @@ def _from_archive(path: str, release: _Release) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     try:
         # Only members with the exact names are read, into memory; nothing is extracted to a path chosen by the archive.
-        with gzip.open(path) as unpacked, tarfile.open(fileobj=_Limited(unpacked, path), mode="r|") as archive:
+        with (
+            open_regular(path) as file,
+            gzip.open(file) as unpacked,
+            tarfile.open(fileobj=_Limited(unpacked, path), mode="r|") as archive,
+        ):
             for member in archive:
+                if member.issparse():  # its holes unpack from nothing to any size
+                    raise InputError(f"{path}: `{member.name}` is a sparse file; no official archive has one.")
                 if member.isfile() and member.name in wanted:
                     content = archive.extractfile(member)
                     contents[wanted[member.name]] = content.read() if content else b""
-    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+    except (OSError, EOFError, ValueError, zlib.error, tarfile.TarError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(
             f"{path}: is neither a folder nor a readable .tar.gz of `{release.folder}`: {error}."
         ) from None

@@ -1,4 +1,6 @@
 import contextlib
+import io
+import time
 from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, BinaryIO
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 FORMATS = ("JPEG", "PNG", "BMP", "WEBP", "GIF", "TIFF", "PPM")
 ENDINGS = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
 MOST_PIXELS = 2**26  # 192 MiB once decoded; no training image has 67 megapixels
+_SCAN = b"\xff\xda"  # the marker before each scan of a JPEG
+MOST_SCANS = 64  # of a progressive JPEG, each of which passes over all pixels; encoders make about ten
+MOST_SECONDS = 10.0  # for one image; the largest that are allowed take about one
 
 
 class BadImage(InputError):
@@ -64,9 +69,11 @@ def decoded(file: BinaryIO, name: str, size: tuple[int, ...]) -> PixelArray:
 def _opened(file: BinaryIO, name: str) -> "Iterator[Image]":
     library = pillow()
     try:
-        with library.open(file, formats=FORMATS) as image:
+        with library.open(_Timed(file, name), formats=FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise BadImage(name, _too_large(f"{image.width:,} × {image.height:,} pixels"))
+            if image.info.get("progressive"):
+                _refuse_many_scans(file, name)
             yield image
     except BadImage:
         raise
@@ -74,6 +81,42 @@ def _opened(file: BinaryIO, name: str) -> "Iterator[Image]":
         raise BadImage(name, _too_large("far too many pixels")) from None
     except Exception as error:  # on broken bytes, Pillow's readers raise almost anything
         raise BadImage(name, f"cannot be read as an image: {_reason(error, name)}") from None
+
+
+class _Timed(io.RawIOBase):
+    """A file that raises an error when it is read for too long: decoders ask for more bytes as they go on."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file, self._name, self._end = file, name, time.monotonic() + MOST_SECONDS
+
+    def read(self, size: int = -1) -> bytes:
+        if time.monotonic() > self._end:
+            raise BadImage(self._name, f"takes more than {MOST_SECONDS:g} s to decode")
+        return self._file.read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+
+def _refuse_many_scans(file: BinaryIO, name: str) -> None:
+    place = file.tell()
+    file.seek(0)
+    scans, last = 0, b""
+    while block := file.read(2**20):
+        scans += (last + block).count(_SCAN)  # cannot be within a scan, where a zero follows every such byte
+        last = block[-1:]
+    file.seek(place)
+    if scans > MOST_SCANS:
+        raise BadImage(name, f"is a JPEG of {scans:,} scans; at most {MOST_SCANS} are decoded")
 
 
 def _too_large(size: str) -> str:

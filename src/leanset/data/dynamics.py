@@ -35,6 +35,9 @@ class Dynamics:
         shapes = {name: getattr(self, name).shape for name in self.names()}
         if len(set(shapes.values())) != 1 or len(self.correct.shape) != 2 or 0 in self.correct.shape:
             raise InputError(f"`Dynamics(...)` must contain non-empty (epochs, n) arrays of one shape; got {shapes}.")
+        kinds = [getattr(self, name).dtype.kind for name in self.names()]
+        if kinds != ["b", "f", "f", "f"]:
+            raise InputError(f"`Dynamics(...)` must contain truth values and three arrays of floats; got {kinds}.")
 
     @classmethod
     def names(cls) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ demand. Both ways give the same pixels.
 import contextlib
 import hashlib
 import os
-import stat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Protocol
@@ -16,6 +15,7 @@ import numpy as np
 
 from leanset._arrays import Rows
 from leanset._errors import InputError
+from leanset._files import open_regular
 from leanset._progress import Advance, part_of
 from leanset._threads import in_order
 from leanset.data.decode import BadImage, decoded, surveyed
@@ -73,9 +73,7 @@ class Files:
         """Open the file if it is a regular file; opening a pipe would block."""
         path = self.name(row)
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):
-                raise BadImage(path, "is not a regular file")
-            return open(path, "rb")
+            return open_regular(path)
         except OSError as error:
             raise BadImage(path, f"cannot be opened: {error.strerror}") from None
 

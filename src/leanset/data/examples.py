@@ -8,7 +8,7 @@ from scipy.sparse import issparse
 from leanset._arrays import AnyArray, Rows, places_among, plain_array
 from leanset._errors import InputError
 from leanset.data.frames import FrameColumns, encoded_frame, is_frame
-from leanset.data.limits import refuse_too_large
+from leanset.data.limits import refuse_beyond_memory, refuse_too_large
 from leanset.data.origin import Origin
 from leanset.data.targets import KINDS, Targets
 
@@ -154,8 +154,10 @@ def _dense(features: Any, name: str, memory: int | None) -> AnyArray:
     if issparse(features):
         return _dense_from_sparse(features, name, memory)
     try:
-        return plain_array(features)
+        return plain_array(features, name)
     except ValueError as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"`{name}` must be one rectangular (n, d) array of numbers; {error}") from None
 
 
@@ -171,8 +173,10 @@ def _checked_matrix(matrix: AnyArray, name: str) -> AnyArray:
         raise InputError(f"`{name}` must be a non-empty (n, d) array; got shape {matrix.shape}.")
     if matrix.dtype.kind not in "fiub":
         raise InputError(f"`{name}` must contain real numbers; got dtype {matrix.dtype}.")
-    if matrix.dtype not in (np.float32, np.float64):
-        matrix = matrix.astype(np.float32 if matrix.dtype.itemsize <= 2 else np.float64)
+    kind = np.dtype(np.float32 if matrix.dtype == np.float32 or matrix.dtype.itemsize <= 2 else np.float64)
+    needed = matrix.size * (1 + (0 if matrix.dtype == kind else kind.itemsize))  # a copy, and one byte to look for NaN
+    refuse_beyond_memory(needed, f"`{name}`", "checking it takes")
+    matrix = matrix.astype(kind, copy=False)
     finite_rows = np.isfinite(matrix).all(axis=1)
     if not finite_rows.all():
         bad = int(matrix.size - np.isfinite(matrix).sum())

@@ -1,5 +1,6 @@
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from leanset._errors import InputError, missing_extra
@@ -9,6 +10,9 @@ from leanset.data.frames import arrow_table
 from leanset.data.images import Images
 from leanset.data.reading import HELD_OUT_NAMES, Reading
 from leanset.data.table import class_names, source_from
+from leanset.runs import Folder
+
+_STATE = "state.json"  # names the files of a dataset
 
 
 def read_hf(path: str, reading: Reading) -> Images | Examples:
@@ -66,11 +70,23 @@ def _loaded(path: str) -> Any:
         import datasets
     except ImportError:
         raise missing_extra("Reading Hugging Face datasets", "hf") from None
+    _refuse_files_elsewhere(path)
     try:
         return datasets.load_from_disk(path)
     except Exception as error:  # other folders fail in many ways
         reason = f"{type(error).__name__}: {error}".rstrip(".")
         raise InputError(f"{path}: cannot be read as a dataset that `save_to_disk` wrote: {reason}.") from None
+
+
+def _refuse_files_elsewhere(path: str) -> None:
+    """Raise if the list of files in a saved dataset, or in one of its splits, names a file that is not beside it."""
+    for state in (*Path(path).glob(_STATE), *Path(path).glob(f"*/{_STATE}")):
+        values = Folder(state.parent).read_json(_STATE)
+        files = values.get("_data_files")
+        for file in files if isinstance(files, list) else ():
+            name = file.get("filename") if isinstance(file, dict) else None
+            if not isinstance(name, str) or Path(name).name != name or (state.parent / name).is_symlink():
+                raise InputError(f"{state}: names a file that is not in its folder ({name!r}); it is not read.")
 
 
 def _splits(where: str, loaded: Any) -> tuple[Any, Any]:

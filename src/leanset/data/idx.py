@@ -8,12 +8,14 @@ from typing import BinaryIO
 import numpy as np
 
 from leanset._errors import InputError
+from leanset._files import open_regular
 from leanset.data.images import Images, PixelArray
 from leanset.data.labels import coded_labels, codes_among
 from leanset.data.limits import refuse_beyond_memory
 from leanset.data.reading import Reading
 
 _UNSIGNED_BYTES = 0x08  # the third byte of the magic number; the fourth is the number of axes
+_AT_ONCE = 2**22  # bytes
 _BEST_DEFLATE = 1032  # largest expansion by deflate (zlib's technical notes); a header that claims more is false
 
 
@@ -49,10 +51,10 @@ def _found(folder: str, split: str, content: str, axes: int) -> str:
 
 def _read(path: str, axes: int) -> PixelArray:
     try:
-        if path.endswith(".gz"):
-            with gzip.open(path) as unpacked:
-                return _array(unpacked, path, axes, _BEST_DEFLATE * os.path.getsize(path))  # type: ignore[arg-type]
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
+            if path.endswith(".gz"):
+                with gzip.open(file) as unpacked:
+                    return _array(unpacked, path, axes, _BEST_DEFLATE * os.path.getsize(path))  # type: ignore[arg-type]
             return _array(file, path, axes, os.path.getsize(path))
     except (OSError, EOFError, zlib.error, struct.error) as error:
         raise InputError(f"{path}: cannot be read as an IDX file: {error}.") from None
@@ -68,8 +70,16 @@ def _array(file: BinaryIO, path: str, axes: int, at_most: int) -> PixelArray:
     shape = struct.unpack(f">{axes}I", file.read(4 * axes))
     size = math.prod(shape)  # Python integers cannot overflow
     refuse_beyond_memory(size, path, "its header claims")
-    if size > at_most or len(content := file.read(size)) < size:
-        raise InputError(f"{path}: its header claims {size:,} bytes ({shape}), but the file is shorter.")
+    shorter = f"{path}: its header claims {size:,} bytes ({shape}), but the file is shorter."
+    if size > at_most:
+        raise InputError(shorter)
+    pixels = np.empty(size, dtype=np.uint8)
+    for start in range(0, size, _AT_ONCE):  # into its place, so that nothing is held twice
+        part = pixels[start : start + _AT_ONCE]
+        content = file.read(len(part))
+        if len(content) < len(part):
+            raise InputError(shorter)
+        part[:] = np.frombuffer(content, dtype=np.uint8)
     if file.read(1):
         raise InputError(f"{path}: is longer than the {size:,} bytes ({shape}) that its header claims.")
-    return np.frombuffer(content, dtype=np.uint8).reshape(shape).copy()  # a view of bytes would be read-only
+    return pixels.reshape(shape)

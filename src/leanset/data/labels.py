@@ -47,14 +47,13 @@ def numbered_labels(classes: tuple[str, ...], labels: ArrayLike, count: int, nam
     values = _checked_label_array(labels, count, name, of)
     if values.dtype.kind == "U":
         raise InputError(f"`{name}` must be indices into the {len(classes)} class names; got text.")
-    codes = values.astype(np.int64)
-    outside = (codes < 0) | (codes >= len(classes))
+    outside = (values < 0) | (values >= len(classes))  # before they are cast, which would turn 2**64 - 1 into -1
     if outside.any():
         row = int(np.argmax(outside))
         raise InputError(
-            f"`{name}` row {row} is {codes[row]}; with {len(classes)} class names it must be in 0..{len(classes) - 1}."
+            f"`{name}` row {row} is {values[row]}; with {len(classes)} class names it must be in 0..{len(classes) - 1}."
         )
-    return codes
+    return values.astype(np.int64)
 
 
 def refuse_empty_classes(classes: tuple[str, ...], codes: Rows) -> None:
@@ -76,8 +75,10 @@ def _refuse_single_class(classes: tuple[str, ...]) -> None:
 def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_name: str) -> AnyArray:
     """Return one label per example: whole numbers, booleans or text."""
     try:
-        values = plain_array(labels)
-    except ValueError:
+        values = plain_array(labels, name)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"`{name}` must be one flat list of labels.") from None
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]  # a column, or a frame of one column
@@ -90,6 +91,8 @@ def _checked_label_array(labels: ArrayLike, examples: int, name: str, features_n
                 else ""
             )
         )
+    if values.dtype.kind == "U" and isinstance(labels, list | tuple):
+        _refuse_zero_characters(np.array(labels, dtype=object).ravel(), name)
     if values.dtype.kind == "O":
         values = _from_objects(values, name)
     if values.dtype.kind == "f":
@@ -117,13 +120,28 @@ def _whole_numbers(values: AnyArray, name: str) -> AnyArray:
             f"`{name}` must be whole numbers, booleans or strings; got {values[row]} at row {row}. For continuous "
             "targets give `loss='squared'`."
         )
+    broken = np.abs(values) >= 2.0**63
+    if broken.any():
+        row = int(np.argmax(broken))
+        raise InputError(f"`{name}` row {row} is {values[row]:g}; classes are numbers below 2**63, or names.")
     return values.astype(np.int64)
+
+
+def _refuse_zero_characters(values: AnyArray, name: str) -> None:
+    """Raise if a name ends in a zero character, which NumPy cuts off: with and without it would be one class."""
+    for row, value in enumerate(values):
+        if isinstance(value, str) and value.endswith("\0"):
+            raise InputError(f"`{name}` row {row} ends with a zero character: {value!r}; remove it.")
 
 
 def _from_objects(values: AnyArray, name: str) -> AnyArray:
     """Return the objects of a data frame's column as an array of numbers, booleans or strings."""
     if all(isinstance(value, int | float | np.number | np.bool_) for value in values):
-        return np.array(values.tolist())
+        numbers = np.array(values.tolist())
+        if numbers.dtype.kind == "O":
+            raise InputError(f"`{name}` must be numbers below 2**64; the largest is {max(values.tolist()):.4g}.")
+        return numbers
+    _refuse_zero_characters(values, name)
     for row, value in enumerate(values):
         if not isinstance(value, str):
             what = "missing" if _is_missing(value) else f"{value!r}"

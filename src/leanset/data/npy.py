@@ -1,9 +1,8 @@
 import os
 
-import numpy as np
-
 from leanset._arrays import AnyArray
 from leanset._errors import InputError
+from leanset._files import DamagedFile, mapped_array
 from leanset.data.examples import Examples
 from leanset.data.images import Images
 from leanset.data.npz import source_from_arrays
@@ -45,10 +44,6 @@ def _pair(path: str) -> tuple[str, str, str]:
 
 def _array(file: str) -> AnyArray:
     try:
-        # Mapped, so that a header's claim about the size allocates nothing.
-        array: AnyArray = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        pickled = any(word in str(error).lower() for word in ("pickle", "python objects"))
-        reason = "it contains pickled objects, which are never loaded" if pickled else str(error).rstrip(".")
-        raise InputError(f"{file}: cannot be read as an npy file: {reason}.") from None
-    return array
+        return mapped_array(file)
+    except (OSError, DamagedFile) as error:
+        raise InputError(f"{file}: cannot be read as an npy file: {error}.") from None

@@ -1,12 +1,11 @@
 import os
-import zipfile
-import zlib
 from collections.abc import Iterable
 
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError
+from leanset._files import DamagedFile, arrays_in
 from leanset.data.examples import Examples, checked_examples
 from leanset.data.images import Images, PixelArray
 from leanset.data.labels import coded_labels, codes_among
@@ -29,6 +28,9 @@ _LABELS = {
     "val_": ("y_val", "val_y", "y_test", "test_labels"),
 }
 _OTHER_NAMES = tuple(name for table in (_CONTENT, _LABELS) for names in table.values() for name in names)
+
+
+_MOST_CODE = 2**31  # no list of classes is longer, and larger numbers would turn negative
 
 
 def read_npz(path: str | os.PathLike[str], targets: str = "classes") -> Examples:
@@ -68,8 +70,10 @@ def read_labels(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str,
         if name not in arrays:
             found = ", ".join(sorted(arrays)) or "nothing"
             raise InputError(f"{os.fspath(path)}: has no {name!r}; it contains {found}.")
-        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
-            raise InputError(f"{os.fspath(path)}: {name!r} must be a list of whole numbers, one per example.")
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu" or (arrays[name] > _MOST_CODE).any():
+            raise InputError(
+                f"{os.fspath(path)}: {name!r} must be a list of whole numbers below 2**31, one per example."
+            )
     return {name: arrays[name].astype(np.int64) for name in wanted}
 
 
@@ -142,6 +146,7 @@ def channels_first(images: AnyArray, name: str) -> PixelArray:
     if images.ndim == 3:
         return images[:, None]
     if images.ndim == 4 and images.shape[3] in (1, 3):
+        refuse_beyond_memory(images.nbytes, f"`{name}`", "bringing the channels to the front takes")
         return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
     if images.ndim == 4 and images.shape[1] in (1, 3):
         return images
@@ -167,21 +172,8 @@ def _arrays_in(
 ) -> dict[str, AnyArray]:
     """Return the wanted arrays of a file; other arrays are not read and are returned empty."""
     try:
-        if not zipfile.is_zipfile(path):
-            with open(path, "rb"):  # a missing or unreadable file raises a clearer message
-                pass
-            raise InputError(f"{path}: not an npz file, or a truncated one; it must contain {content}.")
-        _refuse_bomb(path)
-        with np.load(path, allow_pickle=False) as archive:
-            return {key: archive[key] if key in wanted else np.empty(0) for key in archive.files}
-    except (OSError, zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        reason = "it contains pickled objects, which are never loaded" if "pickle" in str(error).lower() else str(error)
-        raise InputError(f"{path}: cannot be read as an npz file: {reason}.") from None
-
-
-def _refuse_bomb(path: str) -> None:
-    with zipfile.ZipFile(path) as archive:
-        unpacked = sum(member.file_size for member in archive.infolist())
-    refuse_beyond_memory(unpacked, path, "unpacks to")
+        return arrays_in(path, wanted)
+    except DamagedFile as error:
+        raise InputError(f"{path}: cannot be read as an npz file: {error}; it must contain {content}.") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read as an npz file: {error.strerror or error}.") from None

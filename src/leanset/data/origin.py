@@ -2,6 +2,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from leanset._kinds import check_kinds, kinds_of
+
 _MOST_LISTED = 12  # columns, after which the others are counted
 
 
@@ -54,6 +56,7 @@ class Origin:
     def from_dict(cls, values: dict[str, Any]) -> "Origin":
         """Rebuild it from `to_dict`; unknown keys of later versions are ignored."""
         known = {name: values[name] for name in cls.__dataclass_fields__ if name in values}
+        check_kinds(known, kinds_of(cls), "source.json")
         lists = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
         return cls(**known | lists)
 

@@ -3,6 +3,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from leanset._errors import InputError
+from leanset._files import open_regular
+from leanset._memory import free_memory
 from leanset.data.columns import Columns, chosen_columns
 from leanset.data.examples import Examples
 from leanset.data.images import Images
@@ -12,6 +14,7 @@ from leanset.data.table import class_names, joined, source_from
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 _AT_ONCE = 1024  # rows
 
@@ -32,26 +35,38 @@ def read_parquet(path: str, reading: Reading) -> Images | Examples:
 def _schema(file: str) -> "pa.Schema":
     import pyarrow.parquet as pq
 
-    with _damage_named(file):
-        return pq.read_schema(file)
+    with _damage_named(file), open_regular(file) as content:
+        return pq.read_schema(content)
 
 
 def _table(files: list[str], columns: Columns, where: str) -> "pa.Table":
     import pyarrow.parquet as pq
 
-    batches, size = [], 0
+    batches, size, free = [], 0, free_memory()
     for file in files:
         missing = set(columns.names) - set(_schema(file).names)
         if missing:
             raise InputError(f"{file}: no column {', '.join(sorted(missing))}, which the other files of {where} have.")
         # In batches: a few bytes of run-length coding can expand to any number of rows, and no header says how many.
-        with _damage_named(file), pq.ParquetFile(file) as content:
+        with _damage_named(file), open_regular(file) as opened, pq.ParquetFile(opened) as content:
+            _refuse_claims(content, columns, file)
             for batch in content.iter_batches(_AT_ONCE, columns=columns.names):
                 batch.validate(full=True)  # for example, that text is valid UTF-8
                 batches.append(batch)
                 size += batch.nbytes
-                refuse_beyond_memory(size, file, "unpacks to at least")
+                if free is not None and size > free:
+                    raise InputError(
+                        f"{file}: unpacks to more than the {free / 2**20:,.0f} MiB of memory that are free."
+                    )
     return joined(batches, where)
+
+
+def _refuse_claims(content: "pq.ParquetFile", columns: Columns, file: str) -> None:
+    """Raise if the values that the file says it has would not fit, before a few bytes of run lengths become so many."""
+    about, wanted = content.metadata, set(columns.names)
+    parts = [about.row_group(nth).column(k) for nth in range(about.num_row_groups) for k in range(about.num_columns)]
+    values = sum(part.num_values for part in parts if part.path_in_schema.partition(".")[0] in wanted)
+    refuse_beyond_memory(values, file, "has values that take at least")  # a byte each, at the very least
 
 
 @contextlib.contextmanager
@@ -60,5 +75,5 @@ def _damage_named(file: str) -> Iterator[None]:
 
     try:
         yield
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+    except (OSError, pa.ArrowException, UnicodeDecodeError, OverflowError) as error:
         raise InputError(f"{file}: cannot be read as a Parquet file: {error}.") from None

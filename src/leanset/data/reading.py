@@ -51,7 +51,8 @@ def files_of(path: str, endings: tuple[str, ...]) -> tuple[list[str], list[str]]
     """
     if not os.path.isdir(path):
         return [path], []
-    files = sorted(name for name in os.listdir(path) if name.lower().endswith(endings))
+    found = sorted(name for name in os.listdir(path) if name.lower().endswith(endings))
+    files = [name for name in found if os.path.isfile(os.path.join(path, name))]
     if not files:
         raise InputError(f"{path}: no {' or '.join(endings)} file in this folder.")
     train = [name for name in files if name.startswith("train")]

@@ -159,4 +159,6 @@ def _parsed(spec: str) -> tuple[str, str]:
     path = os.path.expanduser(path)  # the shell does not expand the ~ in `folder:~/pictures`
     if not path or not os.path.exists(path):
         raise InputError(f"`{spec}`: there is no file or folder `{path}`; {kinds}.")
+    if not os.path.isfile(path) and not os.path.isdir(path):
+        raise InputError(f"`{spec}`: `{path}` is neither a regular file nor a folder; pipes and devices are not read.")
     return kind, path

@@ -20,6 +20,7 @@ from leanset.data.labels import coded_labels, codes_among
 
 _BINS = 10  # most groups of numeric targets; fewer if a group would have less than _LEAST_IN_BIN examples
 _LEAST_IN_BIN = 10
+_LARGEST = 1e75  # of numbers that are squared twice, and summed, below 1e308; no measurement is this large
 
 
 @dataclass(frozen=True)
@@ -251,8 +252,10 @@ KINDS: dict[str, type[Targets]] = {kind.kind: kind for kind in (Classes, LabelSe
 
 def _checked_matrix(values: ArrayLike, count: int, name: str, of: str) -> Matrix:
     try:
-        matrix = (values.toarray() if issparse(values) else plain_array(values)).astype(np.float64)
-    except (TypeError, ValueError):
+        matrix = (values.toarray() if issparse(values) else plain_array(values, name)).astype(np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"`{name}` must be numbers, one row per example.") from None
     if matrix.ndim == 1:
         matrix = matrix[:, None]
@@ -265,6 +268,8 @@ def _checked_matrix(values: ArrayLike, count: int, name: str, of: str) -> Matrix
         raise InputError(
             f"`{name}` must be finite; {int(broken.sum()):,} rows are not, first row {int(np.argmax(broken))}."
         )
+    if (largest := float(np.abs(matrix).max())) > _LARGEST:
+        raise InputError(f"`{name}` reach {largest:.3g}, and squares of that overflow; choose a larger unit.")
     return matrix
 
 

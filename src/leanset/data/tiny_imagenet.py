@@ -4,6 +4,7 @@ import re
 import numpy as np
 
 from leanset._errors import InputError
+from leanset._files import open_regular
 from leanset.data.encoded import Files, Labelled, images_from
 from leanset.data.images import Images
 from leanset.data.labels import codes_among
@@ -49,8 +50,8 @@ def _annotation(line: str) -> tuple[str, str]:
 
 def _lines(path: str, name: str) -> list[str]:
     try:
-        with open(os.path.join(path, name), encoding="utf-8") as file:
-            lines = [line.rstrip("\r\n") for line in file if line.strip()]
+        with open_regular(os.path.join(path, name)) as file:
+            lines = [line for line in file.read().decode().splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{os.path.join(path, name)}: cannot be read, but Tiny-ImageNet's layout needs it: {error}."
@@ -71,5 +72,5 @@ def _numbered(folder: str) -> list[str]:
 
 
 def _number(file: str) -> tuple[int, str]:
-    numbers = re.findall(r"\d+", os.path.splitext(file)[0])
+    numbers = re.findall(r"\d{1,18}", os.path.splitext(file)[0])  # longer ones are no numbers of images
     return (int(numbers[-1]) if numbers else -1), file

@@ -87,7 +87,7 @@ def _ridge(model: Any, params: dict[str, Any], y: Any) -> Problem:
 def _ridge_classifier(model: Any, params: dict[str, Any], y: Any) -> Problem:
     """Read a ridge on targets of 1 and −1, one column a class, or a single one for two classes."""
     binarizer = LabelBinarizer(pos_label=1, neg_label=-1).fit(y)
-    labels: AnyArray = plain_array(y)
+    labels: AnyArray = plain_array(y, "y")
     several = labels.ndim == 2 and labels.shape[1] > 1
     pinned = np.zeros(0, dtype=np.int64) if several else np.unique(labels, return_index=True)[1]
     options = _options(model, params, _strength(model, params), "squared")

@@ -76,7 +76,7 @@ class InfluencePruner(OneToOneFeatureMixin, BaseEstimator):
         self.sample_indices_ = self.report_.kept
         self.weights_ = self.report_.weights
         if self._has_classes:
-            kept = plain_array(targets).reshape(-1)[self.sample_indices_]
+            kept = plain_array(targets, "y").reshape(-1)[self.sample_indices_]
             classes, counts = np.unique(kept, return_counts=True)
             self.sampling_strategy_ = dict(zip(classes.tolist(), counts.tolist(), strict=True))
         return self
@@ -126,5 +126,5 @@ def _without_one_vs_all(y: Any) -> Any:
     """Return classes in place of a 0/1 matrix that has one 1 in each row; anything else as it is."""
     if y is None or type_of_target(y) != "multilabel-indicator":
         return y
-    matrix: AnyArray = y.toarray() if hasattr(y, "toarray") else plain_array(y)
+    matrix: AnyArray = y.toarray() if hasattr(y, "toarray") else plain_array(y, "y")
     return matrix.argmax(axis=1) if (matrix.sum(axis=1) == 1).all() else y

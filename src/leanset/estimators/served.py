@@ -61,7 +61,7 @@ def prune_for(estimator: Any, X: Any, y: Any, **options: Any) -> PruneResult:
     if len(problem.pinned):
         options["pinned"] = np.union1d(problem.pinned, _row_numbers(options.get("pinned")))
     result = prune(transformed(X), problem.targets(y), **options, **problem.options)
-    return replace(result, labels=plain_array(y).astype(str)) if len(problem.pinned) else result
+    return replace(result, labels=plain_array(y, "y").astype(str)) if len(problem.pinned) else result
 
 
 def _last_step(estimator: Any, X: Any, y: Any) -> tuple[Any, Any]:

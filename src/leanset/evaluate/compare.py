@@ -17,7 +17,16 @@ from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
 from leanset.judge import FULL, STRATIFIED, STRATIFIED_SHOWN, Forecast, about_leanset, as_dicts, check_free, write_rows
-from leanset.report import Panel, StudyPart, curves_figure, load, machine, save_figure, write_study_page
+from leanset.report import (
+    Panel,
+    StudyPart,
+    check_figures,
+    curves_figure,
+    load,
+    machine,
+    save_figure,
+    write_study_page,
+)
 from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset, preset_of
 
@@ -188,6 +197,7 @@ def run_comparison(setup: Setup, question: Question, out: Path, *, workers: int 
     reporter : receives the progress
     """
     check_free(out, TABLE)
+    check_figures()
     study, jobs = Study(setup, out / TABLE), question.jobs(setup.scorer)
     study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)

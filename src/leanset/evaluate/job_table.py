@@ -9,12 +9,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from leanset._arrays import Rows
+from leanset._errors import missing_extra
 from leanset.evaluate.job import Job
 from leanset.judge import SETUP, check_same_setup, folder_in_use
 from leanset.runs import Folder, explained
+
+try:
+    from filelock import FileLock, Timeout
+except ImportError:
+    raise missing_extra("A comparison of networks", "torch") from None
 
 _JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
 _SCORER = "scorer.json"
@@ -40,7 +44,8 @@ class JobTable:
             with self.lock(_OPENING, wait=True):
                 if not self._files.has(SETUP):
                     self._files.write_json(SETUP, identity)
-            check_same_setup(self._files, identity)
+        check_same_setup(self._files, identity)
+        self._files.sweep(_JOBS, _SELECTIONS, _FAILED)
 
     def check(self, identity: dict[str, Any]) -> None:
         """Raise if the folder belongs to another setup, or to something else."""

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import multiprocessing
+import os
 import signal
 import threading
 import time
@@ -250,8 +251,9 @@ def _default_workers(device: str) -> int:
 
 
 def _worker(study: Study, jobs: list[Job], divergence_is_chance: bool, threads: int) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with thread_count(threads), torch_threads():
-        study._work(jobs, divergence_is_chance, _stop_if_orphaned)
+        study._work(jobs, divergence_is_chance, lambda: None)
 
 
 @contextlib.contextmanager
@@ -270,7 +272,9 @@ def _interrupts_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _stop_if_orphaned() -> None:
+def _end_with_parent() -> None:
+    """End this worker as soon as its parent is gone, however that ended: nobody would stop it otherwise."""
     parent = multiprocessing.parent_process()
-    if parent is not None and not parent.is_alive():
-        raise SystemExit(1)
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -3,10 +3,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
+from leanset._errors import InputError
 from leanset.data import Examples
 from leanset.head.loss import Loss
 from leanset.head.ridge import Ridge
 from leanset.rows import MemoryRows, RowTable, largest_in_rows, map_rows, some_rows, sum_rows
+
+_LARGEST = 1e140  # of an entry, so that sums of squares stay below 1e308
 
 
 @dataclass(frozen=True)
@@ -156,11 +159,22 @@ def design_of(
     if not standardize:
         scaling = replace(scaling, scale=np.ones(width))
     design = Design(scaling.design_rows(examples.features, bias=bias), examples.labels, loss, penalise_bias)
+    _refuse_overflow(design, "features")
     if examples.validation is None:
         return design, None, scaling
     held_out = examples.validation
-    rows = scaling.design_rows(held_out.features, bias=bias)
-    return design, replace(design, rows=rows, targets=held_out.labels), scaling
+    judge = replace(design, rows=scaling.design_rows(held_out.features, bias=bias), targets=held_out.labels)
+    _refuse_overflow(judge, "val_features")
+    return design, judge, scaling
+
+
+def _refuse_overflow(design: Design, features: str) -> None:
+    largest = float(largest_in_rows(design.rows).max())
+    if not largest <= _LARGEST:
+        raise InputError(
+            f"`{features}` reach {largest:.3g} as the head sees them, and squares of that overflow; scale the features, "
+            "or let leanset do it (`standardize=True`)."
+        )
 
 
 def _scaling(features: AnyArray) -> Scaling:

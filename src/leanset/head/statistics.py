@@ -7,15 +7,21 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._errors import InputError, RunFolderError
+from leanset._files import DamagedFile, mapped_array
+from leanset._kinds import NUMBER, TEXTS, optional
+from leanset._rules import is_number
 from leanset.data import Dynamics, Examples, checked_examples
 from leanset.runs import Folder, explained
 
 ABOUT = "about.json"
+_NEW = "new-"  # before the name of an array that is being written
+_ABOUT = {"classes": TEXTS, "weight_decay": optional(NUMBER), "arrays": TEXTS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,11 +64,33 @@ class HeadStatistics:
 
     def __post_init__(self) -> None:
         n = len(self.labels)
+        self._check_arrays(n)
         for record in self.dynamics:
             if record.correct.shape[1] != n:
                 raise InputError(f"the recorded dynamics are for {record.correct.shape[1]:,} examples, not for {n:,}.")
-        if self.gradient_norm is not None and self.gradient_norm.shape != (n,):
-            raise InputError(f"`gradient_norm` must contain one number for each of the {n:,} examples.")
+
+    def _check_arrays(self, n: int) -> None:
+        """Raise if an array has another shape or another kind of numbers than the classes and the features ask for."""
+        if not self.classes or not all(isinstance(name, str) for name in self.classes):
+            raise InputError("`classes` must be the names of the classes.")
+        if self.features.ndim != 2 or len(self.features) != n:
+            raise InputError(f"`features` must be ({n}, d) numbers, one row for each label; got {self.features.shape}.")
+        decay, outputs, width = self.weight_decay, len(self.classes), self.features.shape[1]
+        if decay is not None and not (is_number(decay) and decay >= 0):
+            raise InputError(f"`weight_decay={decay!r}` must be a number of at least 0, or None.")
+        wanted: dict[str, tuple[AnyArray | None, tuple[int, ...], str]] = {
+            "features": (self.features, (n, width), "fiub"),
+            "labels": (self.labels, (n,), "iu"),
+            "logits": (self.logits, (n, outputs), "f"),
+            "head": (self.head, (outputs, width + 1), "f"),
+            "gradient_norm": (self.gradient_norm, (n,), "f"),
+            "rows": (self.rows, (n,), "iu"),
+        }
+        for name, (array, shape, kinds) in wanted.items():
+            if array is not None and (array.shape != shape or array.dtype.kind not in kinds):
+                raise InputError(f"`{name}` must be {shape} numbers; got {array.dtype} {array.shape}.")
+        if self.rows is not None and (self.rows[0] < 0 or (np.diff(self.rows) <= 0).any()):
+            raise InputError("`rows` must be ascending row numbers, each once.")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -129,11 +157,19 @@ class HeadStatistics:
     def load(cls, path: str | os.PathLike[str]) -> "HeadStatistics":
         """Open a folder written by `save`; arrays are memory-mapped, not read."""
         folder = Path(path)
-        about = Folder(folder).read_json(ABOUT, ("classes", "weight_decay", "arrays"))
+        about = Folder(folder).read_json(ABOUT, _ABOUT)
         found = {str(name): _mapped(folder / f"{Path(str(name)).name}.npy") for name in about["arrays"]}
-        missing = [name for name in ("features", "labels") if name not in found]
+        needed = ("features", "labels", *(("val_labels",) if "val_features" in found else ()))
+        missing = [name for name in needed if name not in found]
         if missing:
             raise RunFolderError(f"{folder / ABOUT}: lists no {' and no '.join(missing)}.")
+        try:
+            return cls._of(found, about)
+        except InputError as error:
+            raise RunFolderError(f"{folder}: is damaged: {error}") from None
+
+    @classmethod
+    def _of(cls, found: dict[str, AnyArray], about: dict[str, Any]) -> "HeadStatistics":
         records: list[Dynamics] = []
         while f"dynamics-{len(records)}-correct" in found:
             parts = [found.get(f"dynamics-{len(records)}-{name}", np.empty(0)) for name in Dynamics.names()]
@@ -157,10 +193,13 @@ def store_in(path: str | os.PathLike[str]) -> Path:
     folder = Path(path)
     with explained(folder, "create"):
         folder.mkdir(parents=True, exist_ok=True)
+        Folder(folder).sweep()
         foreign = sorted(item.name for item in folder.iterdir() if item.suffix != ".npy" and item.name != ABOUT)
         if foreign:
             raise RunFolderError(f"{folder}: contains something else ({foreign[0]}); choose an empty or new folder.")
         (folder / ABOUT).unlink(missing_ok=True)
+        for left in folder.glob(f"{_NEW}*.npy"):
+            left.unlink()
     return folder
 
 
@@ -171,17 +210,16 @@ def is_stored(path: Path) -> bool:
 
 def _mapped(path: Path) -> AnyArray:
     try:
-        array: AnyArray = np.load(path, mmap_mode="r", allow_pickle=False)
-        return array
+        return mapped_array(path)
     except FileNotFoundError:
         raise RunFolderError(f"{path}: is missing; this is not a complete folder of head statistics.") from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, DamagedFile) as error:
         raise RunFolderError(f"{path}: cannot be read: {error}.") from None
 
 
 def _replace_array(path: Path, array: AnyArray) -> None:
     """Write a temporary file and move it into place, because an array still to be saved may be mapped from the old one."""
-    beside = path.with_name(f"new-{path.name}")
+    beside = path.with_name(f"{_NEW}{path.name}")
     with explained(path, "write"):
         np.save(beside, array, allow_pickle=False)
         os.replace(beside, path)

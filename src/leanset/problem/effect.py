@@ -65,8 +65,8 @@ class Quality:
         loss, gap, gap_low, gap_high, accuracy, change, low, high, same = (
             None if np.isnan(number) else float(number) for number in numbers
         )
-        assert loss is not None  # every loss has a mean and a gap
-        assert gap is not None
+        if loss is None or gap is None:
+            raise ValueError("every loss has a mean and a gap")
         moved = None if change is None else Paired(change, low, high)
         return cls(loss, Paired(gap, gap_low, gap_high), accuracy, moved, same)
 

@@ -75,7 +75,7 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
         yield Check(key.replace("_", " "), same, f"settings {settings[setting]}, certificate {certificate[key]}")
         if not same:
             return
-    table = folder.read_table(runs.SELECTION)
+    table = folder.read_selection()
     yield _table_agrees(table, kept)
     weights = table["weight"][table["kept"]] if certificate["weighted"] else None
     yield _weights_agree(table, certificate, settings["weight_bounds"])

@@ -1,7 +1,7 @@
 """What people look at: the report page, figures, the short table of a run, and the record of the machine it ran on."""
 
 from leanset.report.bars import Bars, bars_figure
-from leanset.report.canvas import Style, save_figure
+from leanset.report.canvas import Style, check_figures, save_figure
 from leanset.report.curves import Curve, Panel, curves_figure
 from leanset.report.figures import frontier_figure, influence_figure
 from leanset.report.machine import load, machine
@@ -32,6 +32,7 @@ __all__ = [
     "Style",
     "bars_figure",
     "change",
+    "check_figures",
     "check_page",
     "curves_figure",
     "frontier_figure",

@@ -1,4 +1,5 @@
 import io
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -24,6 +25,12 @@ OTHERS = ("#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#332288", "#88
 # The lengths 7, 4 and 11 have no common divisor: the first 308 curves look different, the first 11 even in grey.
 _MARKERS = "s^DvPX<>hpd"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.2)))
+
+
+def check_figures() -> None:
+    """Raise now what drawing a figure would raise after hours of work: a missing extra."""
+    if find_spec("matplotlib") is None:
+        raise missing_extra("Drawing figures", "report")
 
 
 def new_figure(width: float, height: float) -> "Figure":

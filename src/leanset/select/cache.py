@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from leanset._arrays import mask_of
+from leanset._arrays import AnyArray, mask_of, some_places
 from leanset._errors import DivergenceError
 from leanset._progress import Advance, Reporter, part_of
 from leanset.problem import Effect, Outcome, Quality, RandomRemovals, Removal
@@ -65,22 +66,27 @@ class MeasuredSizes:
 
     def recalled(self, name: str) -> Removal | None:
         """Load a measured removal from the run folder; None if it is not there."""
-        if self.folder is None or not self.folder.has_stage(name):
-            return None
-        stage = self.folder.load_stage(name)
-        removed = mask_of(stage["removed"], len(self.search.task))
+        return None if self.folder is None else self.folder.recalled(name, self._removal_in)
+
+    def _removal_in(self, stage: dict[str, AnyArray]) -> Removal:
+        n = len(self.search.task)
+        removed = mask_of(some_places(stage["removed"], n), n)
         training, *validation = map(Quality.from_numbers, stage["qualities"])
-        influence, residual, newton, change = stage["changes"].tolist()
+        influence, residual, newton, change = map(float, stage["changes"].tolist())
+        weights = stage.get("weights")
+        if weights is not None and (weights.shape != (n,) or weights.dtype.kind != "f"):
+            raise ValueError(f"weights must be {n:,} numbers")
+        if bool(validation) != (self.search.task.validation is not None):
+            raise ValueError("it was measured on other data")
         effect = Effect(influence, residual, newton, change, training, validation[0] if validation else None)
-        return Removal(removed, Outcome[str(stage["outcome"])], effect=effect, row_weights=stage.get("weights"))
+        return Removal(removed, Outcome[str(stage["outcome"])], effect=effect, row_weights=weights)
 
     def random_removals(self, count: int, draws: int, advance: Advance) -> RandomRemovals:
         """Return what random removals of a size do, measured."""
         name = f"random-{count}-{draws}"
-        if self.folder is not None and self.folder.has_stage(name):
-            stage = self.folder.load_stage(name)
-            training, validation = (tuple(map(Quality.from_numbers, stage[key])) for key in ("training", "validation"))
-            return RandomRemovals(stage["changes"], training, validation, stage["losses"])
+        known = None if self.folder is None else self.folder.recalled(name, partial(self._random_in, draws=draws))
+        if known is not None:
+            return known
         found = random_removals(self.search, count, draws, lambda done: advance(done / draws))
         if self.folder is not None:
             self.folder.save_stage(
@@ -91,6 +97,16 @@ class MeasuredSizes:
                 losses=found.losses,
             )
         return found
+
+    def _random_in(self, stage: dict[str, AnyArray], draws: int) -> RandomRemovals:
+        training, validation = (tuple(map(Quality.from_numbers, stage[key])) for key in ("training", "validation"))
+        changes, losses = (np.asarray(stage[key], dtype=np.float64) for key in ("changes", "losses"))
+        held_out = self.search.task.validation
+        judged = len(self.search.task) if held_out is None else len(held_out)
+        shapes = [changes.shape, losses.shape, len(training), len(validation)]
+        if shapes != [(draws,), (judged,), draws, 0 if held_out is None else draws]:
+            raise ValueError(f"{draws} random removals cannot have the shapes {shapes}")
+        return RandomRemovals(changes, training, validation, losses)
 
     def random_baseline(self, count: int, draws: int) -> RandomRemovals:
         """Return what random removals of the answer's size do, for the certificate."""

@@ -76,7 +76,7 @@ class Frontier:
         """Rebuild a frontier from `to_csv`."""
         try:
             return cls(tuple(_point(row) for row in csv.DictReader(io.StringIO(text))))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, csv.Error) as error:
             raise RunFolderError(f"frontier.csv: is not a frontier written by leanset ({error!r}).") from None
 
 

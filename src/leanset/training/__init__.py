@@ -5,7 +5,7 @@ from leanset._errors import missing_extra
 try:
     from leanset.training.devices import channels_last, fabric_for, torch_threads
 except ModuleNotFoundError as error:
-    if error.name not in ("torch", "lightning_fabric"):
+    if (error.name or "").partition(".")[0] not in ("torch", "lightning_fabric", "lightning_utilities"):
         raise
     raise missing_extra("Training a network", "torch") from None
 

@@ -55,6 +55,12 @@ def weights_in(content: Mapping[str, Any]) -> dict[str, Tensor]:
             content = inner
             break
     weights = {str(key): value for key, value in content.items() if isinstance(value, Tensor)}
+    for key, value in weights.items():
+        plain = value.layout == torch.strided and not (value.is_meta or value.is_quantized or value.is_complex())
+        if not plain:
+            raise InputError(
+                f"`{key}` must be plain numbers; it is a sparse, quantised, complex or empty (meta) tensor."
+            )
     for prefix in _PREFIXES:
         if weights and all(key.startswith(prefix) for key in weights):
             weights = {key.removeprefix(prefix): value for key, value in weights.items()}
@@ -69,7 +75,10 @@ def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
     model : receives the weights
     path : a file written with `torch.save`, by leanset or by other code
     """
-    weights, wanted = weights_in(read_checkpoint(path)), model.state_dict()
+    try:
+        weights, wanted = weights_in(read_checkpoint(path)), model.state_dict()
+    except InputError as error:
+        raise error if str(path) in str(error) else InputError(f"{path}: {error}") from None
     missing = sorted(wanted.keys() - weights.keys())
     surplus = sorted(weights.keys() - wanted.keys())
     wrong = [
@@ -81,6 +90,8 @@ def load_weights(model: nn.Module, path: str | os.PathLike[str]) -> None:
     if problems:
         raise InputError(f"{path}: does not fit this network: it {'; '.join(problems)}.")
     model.load_state_dict(weights)
+    if broken := [key for key, value in model.state_dict().items() if not torch.isfinite(value).all()]:
+        raise InputError(f"{path}: {broken[0]} has entries that are NaN or infinite.")
 
 
 def _listed(verb: str, keys: list[str]) -> list[str]:

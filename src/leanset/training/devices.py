@@ -1,4 +1,5 @@
 import contextlib
+import os
 from collections.abc import Iterator
 
 import torch
@@ -31,6 +32,9 @@ def fabric_for(device: str = "auto", devices: int = 1) -> Fabric:
     if device == "mps" and not torch.backends.mps.is_available():
         raise InputError("`device='mps'` is not available: torch finds no such device; use 'auto' or 'cpu'.")
     on_gpu = device == "cuda" or (device == "auto" and torch.cuda.is_available())
+    most = torch.cuda.device_count() if on_gpu else os.cpu_count() or 1
+    if devices > most:  # torch would start as many processes, or fail with a traceback from each
+        raise InputError(f"`devices={devices}` is more than the {most} that this machine has.")
     precision = (
         ("bf16-mixed" if torch.cuda.is_bf16_supported(including_emulation=False) else "16-mixed")
         if on_gpu

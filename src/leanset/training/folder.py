@@ -12,7 +12,7 @@ from torch import nn
 from leanset._errors import InputError, RunFolderError
 from leanset.data import Dynamics
 from leanset.runs import Folder, in_words
-from leanset.training.checkpoint import load_weights, read_checkpoint
+from leanset.training.checkpoint import load_weights, read_checkpoint, weights_in
 from leanset.training.history import EpochLog, history_csv, history_from_csv
 from leanset.training.recorder import Epoch
 
@@ -39,6 +39,7 @@ class NetworkFolder(Folder):
 
         Only a new, empty or own folder is used, and only files that this class wrote are ever removed.
         """
+        self.sweep(EPOCHS)
         if not self.has(TRAINING):
             if self.path.is_dir() and any(self.path.iterdir()):
                 raise RunFolderError(
@@ -107,11 +108,11 @@ class NetworkFolder(Folder):
             return [], []
         state = read_checkpoint(self.path / LAST)
         try:
-            model.load_state_dict(state["model"])
+            model.load_state_dict(weights_in({"weights": state["model"]}))
             for name, part in parts.items():
                 part.load_state_dict(state[name])
             history = [EpochLog(**log) for log in state["history"]]
-        except (KeyError, RuntimeError, TypeError, ValueError) as error:
+        except Exception as error:  # the states of optimisers are read by torch, which takes them as they are
             raise InputError(f"{self.path / LAST}: does not fit this network: {error}") from None
         names = [f"{EPOCHS}/{log.epoch:04d}.npz" for log in history]
         return history, [self.read_arrays(name) for name in names if self.has(name)]
@@ -130,8 +131,14 @@ class NetworkFolder(Folder):
     def load(self, model: nn.Module) -> tuple[Dynamics | None, tuple[EpochLog, ...]]:
         """Load the weights of a finished network. Returns its dynamics, if recorded, and its history."""
         load_weights(model, self.path / WEIGHTS)
-        dynamics = Dynamics(**self.read_arrays(DYNAMICS)) if self.has(DYNAMICS) else None
+        dynamics = self._dynamics() if self.has(DYNAMICS) else None
         return dynamics, history_from_csv(self.read_text(HISTORY))
+
+    def _dynamics(self) -> Dynamics:
+        arrays = self.read_arrays(DYNAMICS)
+        if arrays.keys() != set(Dynamics.names()):
+            raise RunFolderError(f"{self.path / DYNAMICS}: must contain {', '.join(Dynamics.names())}.")
+        return Dynamics(**arrays)
 
     def _write_tensors(self, name: str, content: dict[str, Any]) -> None:
         buffer = io.BytesIO()

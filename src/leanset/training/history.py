@@ -1,5 +1,7 @@
 from dataclasses import dataclass
 
+from leanset._errors import RunFolderError
+
 
 @dataclass(frozen=True)
 class EpochLog:
@@ -25,4 +27,7 @@ def history_csv(history: tuple[EpochLog, ...]) -> str:
 def history_from_csv(text: str) -> tuple[EpochLog, ...]:
     """Read what `history_csv` wrote."""
     rows = [line.split(",") for line in text.splitlines()[1:]]
-    return tuple(EpochLog(int(epoch), float(loss), float(accuracy)) for epoch, loss, accuracy in rows)
+    try:
+        return tuple(EpochLog(int(epoch), float(loss), float(accuracy)) for epoch, loss, accuracy in rows)
+    except ValueError as error:
+        raise RunFolderError(f"history.csv: is not the history of a training ({error}).") from None

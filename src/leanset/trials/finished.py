@@ -4,6 +4,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from leanset._errors import RunFolderError
 from leanset.judge import SETUP, check_free, check_same_setup
 from leanset.runs import Folder
 
@@ -27,8 +28,11 @@ class Finished:
     def open(self, identity: dict[str, Any]) -> None:
         """Claim the folder for a setup, or raise if it belongs to another one or to something else."""
         self.check(identity)
-        if self._files is not None and not self._files.has(SETUP):
+        if self._files is None:
+            return
+        if not self._files.has(SETUP):
             self._files.write_json(SETUP, identity)
+        self._files.sweep()
 
     def check(self, identity: dict[str, Any]) -> None:
         """Raise if the folder belongs to another setup or to something else."""
@@ -42,7 +46,12 @@ class Finished:
         """Return a finished record, or None."""
         if name not in self._known and self._files is not None and self._files.has(f"{name}.npz"):
             arrays = self._files.read_arrays(f"{name}.npz")
-            self._known[name] = kind(**{key: value if value.ndim else value.item() for key, value in arrays.items()})
+            try:
+                self._known[name] = kind(
+                    **{key: value if value.ndim else value.item() for key, value in arrays.items()}
+                )
+            except TypeError as error:
+                raise RunFolderError(f"{self._files.path / name}.npz: is damaged ({error}); remove it.") from None
         known: Record | None = self._known.get(name)
         return known
 

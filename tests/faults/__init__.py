@@ -1,0 +1,1 @@
+"""Attempts to break leanset, each a command of its own: `python -m tests.faults NAME`."""
