@@ -29,7 +29,8 @@ class PruneResult(Handover):
     labels : as people read them: class names, labels with | between, or numbers
     influence_norm : length of each row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
     label_probability : probability of each row's own label under the head fitted on all examples; NaN for numbers
-    weight : (n,) weight of each example: 0 for removed ones, 1 for kept ones unless weights were asked for
+    weight : (n,) weight to train each example with: 0 for removed ones, 1 for kept ones unless weights were asked for, both
+        times the `sample_weight` that the examples came with, if any
     suspect : (n,) True for examples whose label is probably wrong
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`

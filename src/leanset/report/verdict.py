@@ -63,7 +63,7 @@ def _effect(c: Certificate) -> str:
 
 def _training(c: Certificate) -> str:
     fixed = "l2 (weight decay) unchanged" if c.penalty == "mean" else "C unchanged"
-    weights = " and the weights in kept.csv" if c.weighted else ""
+    weights = " and the weights in kept.csv" if c.has_weights else ""
     return f"Train with {fixed}{weights}."
 
 
@@ -113,12 +113,12 @@ def certificate_lines(c: Certificate) -> list[Line]:
             )
         )
     lines.append(_moved(c))
-    if c.weighted:
+    if c.has_weights:
         lines.append(
             Line(
                 "weights of the kept",
                 f"{c.least_weight:.2f} to {c.largest_weight:.2f}",
-                number(c.n / (c.n - c.removed)),
+                "" if c.sample_weighted else number(c.n / (c.n - c.removed)),
                 f"Worth {c.effective_size:,.0f} evenly weighted examples.",
             )
         )

@@ -8,7 +8,7 @@ from leanset._errors import InputError
 from leanset._options import with_options
 from leanset._progress import Reporter, reporter_for
 from leanset._threads import thread_count, working_threads
-from leanset.data import Images
+from leanset.data import Examples, Images
 from leanset.head import HeadStatistics
 from leanset.inputs import opened
 from leanset.settings import CompareSettings
@@ -53,6 +53,8 @@ def compare(
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
             raise InputError("images need networks to compare methods on; use `leanset.torch.compare`.")
+        if isinstance(source, Examples) and source.weight is not None:
+            raise InputError("a comparison counts all examples alike; leave the column of weights out (`drop`).")
         return compare_on(source, settings, reporter)
 
 

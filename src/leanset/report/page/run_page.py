@@ -71,7 +71,7 @@ def _context(facts: RunFacts, material: Material, shown: Exhibits, labels: AnyAr
             specs["prediction"] = charts.prediction_chart(facts)
         specs["retention"] = charts.retention_chart(drawn(classes), float(facts.kept.mean()))
         specs["influence"] = charts.influence_chart(facts.influence_norm, facts.kept)
-    if c.weighted:
+    if c.has_weights:
         specs["weights"] = charts.weight_chart(facts.weight[facts.kept])
     if laid_out is not None:
         specs["map"] = charts.map_chart(laid_out.coordinates, laid_out.how)
