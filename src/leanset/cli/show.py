@@ -25,7 +25,7 @@ OUT, ERR = Console(highlight=False), Console(stderr=True, highlight=False)
 
 def show_result(result: PruneResult, folder: str) -> None:
     """Print the summary of a finished run, doubts about it first, and its folder."""
-    OUT.print(verdict(result.certificate), style="bold")
+    OUT.print(verdict(result.certificate).line, style="bold", markup=False)
     for doubt in urgent(result.certificate):
         OUT.print(doubt, style="yellow", markup=False)
     if used := result.origin.sentence():

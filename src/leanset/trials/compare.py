@@ -53,13 +53,13 @@ def compare(
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
             raise InputError("images need networks to compare methods on; use `leanset.torch.compare`.")
-        if isinstance(source, Examples) and source.weight is not None:
-            raise InputError("a comparison counts all examples alike; leave the column of weights out (`drop`).")
         return compare_on(source, settings, reporter)
 
 
 def compare_on(source: FeatureSource, settings: CompareSettings, reporter: Reporter) -> CompareResult:
     """Compare methods on features that have been read."""
+    if isinstance(source, Examples) and source.weight is not None:
+        raise InputError("a comparison counts all examples alike; leave the column of weights out (`drop`).")
     study = Study.planned(source, settings)
     out = None if settings.out is None else Path(settings.out)
     finished = Finished(out)
