@@ -184,7 +184,7 @@ def _readable(hint: Any) -> Any:
     """Return a type as `help()` should show it: NumPy's `ArrayLike` is a page long when written out."""
     if "_SupportsArray" not in str(hint):
         return hint
-    return "tuple[ArrayLike, ArrayLike] | None" if "tuple[" in str(hint)[:20] else "ArrayLike | None"
+    return "tuple[ArrayLike, ...] | None" if "tuple[" in str(hint)[:20] else "ArrayLike | None"
 
 
 def documentation(kind: type[Any]) -> str:

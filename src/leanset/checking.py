@@ -23,16 +23,17 @@ def verify(
     features: Data | None = None,
     labels: ArrayLike | None = None,
     *,
-    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    validation: tuple[ArrayLike, ...] | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> list[Check]:
     """Re-check a saved run against its data with code that shares nothing with the search.
 
     Parameters
     ----------
     path : the run folder
-    features, labels, validation : the arrays that the run was made from; or, in place of all three, a network's statistics
-        or the source of features, e.g. "features.npz". A run on images needs none: its network's features are in its folder.
-        Nor does a run on a file that is still where it was.
+    features, labels, validation, sample_weight : the arrays that the run was made from; or, in place of all, a network's
+        statistics or the source of features, e.g. "features.npz". A run on images needs none: its network's features are in
+        its folder. Nor does a run on a file that is still where it was.
 
     Returns
     -------
@@ -49,7 +50,7 @@ def verify(
     ...     all(check.holds for check in leanset.verify(folder, features, labels))
     True
     """
-    return list(checks_of(path, features, labels, validation=validation))
+    return list(checks_of(path, features, labels, validation=validation, sample_weight=sample_weight))
 
 
 def checks_of(
@@ -57,7 +58,8 @@ def checks_of(
     features: Data | None = None,
     labels: ArrayLike | None = None,
     *,
-    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    validation: tuple[ArrayLike, ...] | None = None,
+    sample_weight: ArrayLike | None = None,
     reading: ReadingOptions | None = None,
 ) -> Iterator[Check]:
     """Do what `verify` does, one check at a time; `reading` says how to read the source, as the run did if None."""
@@ -76,7 +78,7 @@ def checks_of(
     elif is_table(features, labels):
         yield from check_run(path, _features_only(read_table(features, reading or how, targets), "these data", run))
     else:
-        yield from check_run(path, examples_from(features, labels, validation, targets))
+        yield from check_run(path, examples_from(features, labels, validation, targets, weight=sample_weight))
 
 
 def _check_words(folder: RunFolder) -> None:

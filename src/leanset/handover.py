@@ -30,7 +30,10 @@ class Handover:
 
     @property
     def weights(self) -> Vector:
-        """The weights of the kept examples, in the order of `kept`; scikit-learn's `sample_weight`."""
+        """The weights of the kept examples, in the order of `kept`; scikit-learn's `sample_weight`.
+
+        Where the examples came with a `sample_weight`, these are the products of that and of what leanset gives them.
+        """
         return self.weight[np.isin(self.rows, self.kept)]
 
     def subset(self, dataset: Any) -> Any:
@@ -110,7 +113,7 @@ class Handover:
             raise InputError(f"`select` takes a `datasets.Dataset`, one split of it; got {type(dataset).__name__}.")
         self._check_rows(dataset)
         chosen = dataset.select(self.kept)
-        if not self.certificate.weighted:
+        if not self.certificate.has_weights:
             return chosen
         if weight_column in dataset.column_names:
             raise InputError(f"this dataset has a column {weight_column!r} already; choose another `weight_column`.")

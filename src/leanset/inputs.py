@@ -26,7 +26,7 @@ from leanset.head import LOSSES, HeadStatistics
 from leanset.plan import Outline, checked_head
 from leanset.runs import SOURCE, Folder, json_safe
 from leanset.scores import Evidence, Needs
-from leanset.settings import CompareSettings, HeadOptions, NetworkOptions, ReadingOptions, Settings
+from leanset.settings import CompareSettings, HeadOptions, NetworkOptions, PruneOptions, ReadingOptions, Settings
 
 STATISTICS = "head:"
 # What stays fixed when training on less, by default. A head on features is fitted by itself, as scikit-learn does with its
@@ -64,6 +64,7 @@ class Inputs:
         return Outline(
             targets=examples.targets,
             width=examples.features.shape[1],
+            total=examples.total,
             rows=examples.source_rows,
             left_out=examples.rows is not None,
             held_out=examples.validation is not None,
@@ -110,11 +111,12 @@ def opened(features: Any, labels: ArrayLike | None, settings: Settings | Compare
     if not isinstance(features, str):
         settings.refuse(options_of(ReadingOptions), "data in memory")
         if isinstance(features, Images | HeadStatistics):
-            _check_alone(type(features).__name__, labels, settings)
+            _check_alone(type(features).__name__, labels, settings, network=True)
             return features
         memory = settings.memory if isinstance(settings, Settings) else None
-        return examples_from(features, labels, settings.validation, LOSSES[settings.loss].targets, memory)
-    _check_alone(features, labels, settings)
+        targets, weight = LOSSES[settings.loss].targets, _weight_in(settings)
+        return examples_from(features, labels, settings.validation, targets, memory, weight)
+    _check_alone(features, labels, settings, network=features.startswith(STATISTICS))
     if features.startswith(STATISTICS):
         settings.refuse(options_of(ReadingOptions), "head statistics")
         return statistics_in(features)
@@ -189,7 +191,7 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
     them: raw features, its weight decay as l2, and its head as the start.
     """
     head, statistics = settings.head, source if isinstance(source, HeadStatistics) else None
-    examples = source.examples() if isinstance(source, HeadStatistics) else source
+    examples = source.examples() if isinstance(source, HeadStatistics) else source.counting()
     if statistics is not None and head is None:
         head = statistics.head
     decay = None if statistics is None else statistics.weight_decay
@@ -209,9 +211,16 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
     )
 
 
-def _check_alone(what: str, labels: ArrayLike | None, settings: HeadOptions) -> None:
+def _check_alone(what: str, labels: ArrayLike | None, settings: HeadOptions, *, network: bool = False) -> None:
     if labels is not None or settings.validation is not None:
         raise InputError(f"`{what}` contains its own labels and validation data; do not pass others.")
+    if _weight_in(settings) is not None:
+        instead = "networks are trained without weights" if network else "give its column (`weight_column`) or npz key"
+        raise InputError(f"`sample_weight` does not apply to `{what}`: {instead}.")
+
+
+def _weight_in(settings: HeadOptions) -> ArrayLike | None:
+    return settings.sample_weight if isinstance(settings, PruneOptions) else None
 
 
 def refuse_network_options(settings: Settings) -> None:

@@ -25,6 +25,7 @@ class Outline:
     ----------
     targets : of all examples
     width : number of features
+    total : how much the examples count together: n, or the sum of their weights
     rows : (n,) row number of each example in the source
     left_out : whether rows of the source were left out
     held_out : whether there is validation data
@@ -35,6 +36,7 @@ class Outline:
 
     targets: Targets
     width: int
+    total: float
     rows: Rows
     left_out: bool
     held_out: bool
@@ -169,7 +171,7 @@ def _l2(settings: Settings, loss: Loss, outline: Outline) -> float | None:
     if settings.l2 is not None and settings.C is not None:
         raise InputError(f"`l2={settings.l2}` and `C={settings.C}` are two ways to say one thing; give one of them.")
     if settings.C is not None:
-        return loss.l2_of(settings.C, len(outline))
+        return loss.l2_of(settings.C, outline.total)
     given = outline.l2 if settings.l2 is None else settings.l2
     return None if given is None else float(given)
 

@@ -21,6 +21,7 @@ from leanset.certify import (
     about_the_fewest,
     about_the_vectors,
     issue_certificate,
+    mean_of,
 )
 from leanset.data import Classes, Examples, Images, fingerprint
 from leanset.fitting import fitted_task
@@ -170,9 +171,10 @@ def _pruned(
             seed=plan.settings.seed,
             fingerprint=fingerprint(inputs.examples) if len(dropped) else identity["data_fingerprint"],
             start_distance=start_distance,
+            sample_weight=inputs.examples.weight,
             findings=[*_near_chance(inputs, task), *_findings(plan, search, answer)],
         )
-        rows, design = inputs.examples.source_rows, task.head.design
+        rows, design, own = inputs.examples.source_rows, task.head.design, inputs.examples.weight
         return PruneResult(
             kept=rows[~answer.removed],
             removed=rows[answer.removed],
@@ -183,7 +185,7 @@ def _pruned(
             labels=inputs.examples.targets.shown,
             influence_norm=influence_norm,
             label_probability=plan.loss.target_probability(task.head.predicted, design.targets),
-            weight=answer.weights,
+            weight=answer.weights if own is None else answer.weights * own,
             suspect=np.zeros(len(rows), dtype=bool) if suspect is None else suspect,
             score=np.full(len(rows), np.nan) if search.scores is None else search.scores,
             settings=identity,
@@ -197,8 +199,9 @@ def _near_chance(inputs: Inputs, task: Task) -> list[Finding]:
     if targets.kind != Classes.kind:
         return []
     answers = task.head.predicted if inputs.logits is None else inputs.logits
-    right = float(np.mean(answers.argmax(axis=1) == targets.values))
-    largest = float(targets.group_sizes.max() / len(targets))
+    weight = inputs.examples.weight
+    right = mean_of((answers.argmax(axis=1) == targets.values).astype(np.float64), weight)
+    largest = float(np.bincount(targets.values, weights=weight).max() / inputs.examples.total)
     return about_chance(right, largest, "The head" if inputs.logits is None else "The network")
 
 

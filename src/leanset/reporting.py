@@ -112,10 +112,11 @@ def _opened(features: Features | None, targets: str, reading: ReadingOptions, re
 def _features(data: Any, rows: Rows, settings: dict[str, Any]) -> AnyArray:
     if not isinstance(data, Examples):
         return np.asarray(_of_rows(data, rows, "features"))
-    if fingerprint(data) != settings["data_fingerprint"]:
+    examples = data.counting()
+    if fingerprint(examples) != settings["data_fingerprint"]:
         raise InputError("these are not the data of this run: their fingerprint is another.")
-    places = data.places_of(rows)
-    return data.features if len(places) == len(data) else data.features[places]
+    places = examples.places_of(rows)
+    return examples.features if len(places) == len(examples) else examples.features[places]
 
 
 def _pictures(images: Pictures | None, reading: ReadingOptions, reporter: Reporter) -> Images | None:

@@ -30,7 +30,8 @@ class PruneResult(Handover):
     labels : as people read them: class names, labels with | between, or numbers
     influence_norm : length of each row's influence vector, (1/n) H⁻¹ (g_i + l2·θ̂); without l2·θ̂ in the paper's formulation
     label_probability : probability of each row's own label under the head fitted on all examples; NaN for numbers
-    weight : (n,) weight of each example: 0 for removed ones, 1 for kept ones unless weights were asked for
+    weight : (n,) weight to train each example with: 0 for removed ones, 1 for kept ones unless weights were asked for, both
+        times the `sample_weight` that the examples came with, if any
     suspect : (n,) True for examples whose label is probably wrong
     score : score of each example, NaN if the method has none
     settings : the run's settings and data fingerprint, as saved in `settings.json`
@@ -62,7 +63,7 @@ class PruneResult(Handover):
     origin: Origin = Origin()  # noqa: RUF009  # frozen
 
     def __repr__(self) -> str:
-        return f"<PruneResult: {len(self.kept):,} of {len(self.rows):,} kept. {verdict(self.certificate)}>"
+        return f"<PruneResult: {len(self.kept):,} of {len(self.rows):,} kept. {verdict(self.certificate).line}>"
 
     @property
     def columns(self) -> list[str] | None:
@@ -92,7 +93,7 @@ class PruneResult(Handover):
         >>> " ".join(result.summary().splitlines()[3].split())
         'removed 20 of 80 (25.0 %) 20'
         """
-        return summary_text(self.certificate, self._kept_by_label(), self.columns)
+        return summary_text(self.certificate, self._kept_by_label(), self.columns, self.origin.sentence())
 
     def _kept_by_label(self) -> dict[str, tuple[int, int]]:
         """Return how many examples of each label are kept, and how many there are; empty where labels are numbers."""
@@ -180,10 +181,11 @@ class PruneResult(Handover):
             score=self.score,
             dropped=len(self.dropped),
             command=command_for(self.settings),
+            used=self.origin.sentence(),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rows, their weights, the certificate and the frontier as plain values, ready for JSON.
+        """Return rows, weights, columns, certificate and frontier as plain values, ready for JSON.
 
         Examples
         --------
@@ -191,7 +193,7 @@ class PruneResult(Handover):
         >>> labels = np.arange(40) % 2
         >>> result = leanset.prune(np.random.default_rng(0).normal(size=(40, 2)), labels, keep=10, frontier=False)
         >>> sorted(result.to_dict())
-        ['certificate', 'columns', 'dropped', 'frontier', 'kept', 'kept_names', 'removed', 'weights']
+        ['certificate', 'columns', 'dropped', 'frontier', 'kept', 'kept_names', 'origin', 'removed', 'weights']
         """
         kept = np.isin(self.rows, self.kept)
         values = {
@@ -201,6 +203,7 @@ class PruneResult(Handover):
             "removed": self.removed.tolist(),
             "dropped": self.dropped.tolist(),
             "columns": self.columns,
+            "origin": self.origin.to_dict(),
             "certificate": self.certificate.to_dict(),
             "frontier": [asdict(point) for point in self.frontier],
         }

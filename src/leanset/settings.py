@@ -92,6 +92,14 @@ class ReadingOptions(Checked):
         str | None,
         Option("label column of a table (parquet, csv, jsonl, hf, a frame); a usual name if not given", rule=a_text),
     ] = None
+    weight_column: Annotated[
+        str | None,
+        Option(
+            "column of a table that says how much each row counts, as scikit-learn's sample_weight; if not given, "
+            "sample_weight, where there is such a column",
+            rule=a_text,
+        ),
+    ] = None
     image_column: Annotated[
         str | None,
         Option("image column of a parquet or hf source; a usual name if not given", rule=a_text),
@@ -265,8 +273,13 @@ class HeadOptions(Checked):
     """The head's problem: its held-out data, its loss and its penalty."""
 
     validation: Annotated[
-        tuple[ArrayLike, ArrayLike] | None,
-        Option("held-out (features, labels)", _READING, on_command_line=False, decides=False),
+        tuple[ArrayLike, ...] | None,
+        Option(
+            "held-out (features, labels), or (features, labels, sample_weight)",
+            _READING,
+            on_command_line=False,
+            decides=False,
+        ),
     ] = None
     loss: Annotated[
         str,
@@ -336,6 +349,16 @@ class PruneOptions(HeadOptions, BudgetOptions):
 
     panel: ClassVar[str] = _SEARCH
 
+    sample_weight: Annotated[
+        ArrayLike | None,
+        Option(
+            "(n,) how much each example counts in the loss, as scikit-learn's sample_weight; all alike if not given. The "
+            "weights of the result contain it",
+            _READING,
+            on_command_line=False,
+            decides=False,
+        ),
+    ] = None
     head: Annotated[
         ArrayLike | None,
         Option(

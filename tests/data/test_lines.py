@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from leanset import InputError
-from leanset.data import open_source
+from leanset.data import Reading, open_source, read_in_memory
 
 RNG = np.random.default_rng(4)
 COLUMNS = {
@@ -46,6 +46,38 @@ def test_the_same_rows_as_in_parquet(tmp_path, kind):
     assert ours.classes == ("cat", "dog")
     assert ours.origin.features == ("age", "height", "member", "city")
     assert ours.origin.left_out == ("note",)
+
+
+@pytest.mark.parametrize(
+    ("options", "features", "left_out"),
+    [
+        ({}, ("height", "member", "city"), ("note",)),
+        ({"drop": ["note", "member"]}, ("height", "city"), ("member", "note")),
+        ({"drop": ["city"], "weight_column": "height"}, ("age", "member"), ("city", "note")),
+        ({"feature_columns": ["member", "age"], "weight_column": "height"}, ("member", "age"), ("city", "note")),
+        (
+            {"feature_columns": ["height"], "id_column": "city", "label_column": "member"},
+            ("height",),
+            ("id", "note", "kind"),
+        ),
+    ],
+)
+def test_every_kind_of_table_uses_and_lists_the_same_columns(tmp_path, options, features, left_out):
+    asked = {"label_column": "kind", "weight_column": "age", "drop": ["note"]} | options
+    asked["drop"] = sorted({"note", *asked["drop"]})
+    positive = TABLE.set_column(2, "height", pa.array(np.abs(COLUMNS["height"])))
+    read = [open_source(written(tmp_path, kind, positive), **asked) for kind in ("parquet", "csv", "jsonl")]
+    read.append(read_in_memory(positive, Reading(**asked)))
+    for examples in read:
+        origin = examples.origin
+        assert (origin.features, origin.left_out) == (features, left_out)
+        assert {*origin.features, origin.label, origin.weight, origin.id, *origin.left_out} - {""} == {
+            *TABLE.column_names
+        }
+        assert (origin.label, origin.weight) == (asked["label_column"], asked["weight_column"])
+        np.testing.assert_allclose(examples.features, read[0].features)
+        np.testing.assert_allclose(examples.weight, np.abs(COLUMNS[asked["weight_column"]]))
+        assert examples.names == read[0].names
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])

@@ -104,6 +104,41 @@ def test_the_transformers_of_a_pipeline_are_used_as_they_are_on_all_rows(kind, m
             pipeline[0].transform(x)
 
 
+WEIGHTED = [*MODELS[:2], ("number", Ridge(alpha=3.0)), ("two", RidgeClassifier(alpha=2.0))]
+
+
+@pytest.mark.parametrize(("kind", "model"), WEIGHTED, ids=str)
+def test_rows_with_weights_of_their_own_have_the_coefficients_of_all_weighted_rows(kind, model):
+    x, y = problem(kind)
+    given = np.random.default_rng(1).gamma(1.0, size=400) + 0.1
+    full = clone(model).fit(x, y, sample_weight=given)
+    result = prune_for(model, x, y, sample_weight=given.tolist(), **EXACT)
+    assert_same_model(clone(model).fit(x[result.kept], y[result.kept], sample_weight=result.weights), full)
+
+
+@pytest.mark.parametrize("given", [None, np.random.default_rng(1).gamma(1.0, size=400) + 0.1], ids=["alike", "given"])
+@pytest.mark.parametrize("by_class", ["balanced", {1: 5.0}, {1: 0.5, -1: 3.0}], ids=str)
+@pytest.mark.parametrize("model", [LogisticRegression(C=0.5, **TIGHT), RidgeClassifier(alpha=2.0)], ids=str)
+def test_weights_of_classes_are_weights_of_their_rows(model, by_class, given):
+    x, y = problem("two")
+    by_model = clone(model).set_params(class_weight=by_class)
+    full = clone(by_model).fit(x, y, sample_weight=given)
+    result = prune_for(by_model, x, y, sample_weight=given, **EXACT)
+    kept = clone(model).fit(x[result.kept], y[result.kept], sample_weight=result.weights)
+    assert_same_model(kept, full)
+    base = np.ones(400) if given is None else given
+    if (
+        by_class == "balanced"
+    ):  # the classes count the same together; LogisticRegression counts weights, the others rows
+        counted = base if isinstance(model, LogisticRegression) else np.ones(400)
+        each = np.where(y == 1, counted.sum() / counted[y == 1].sum(), counted.sum() / counted[y == -1].sum()) / 2
+    else:
+        each = np.where(y == 1, by_class[1], by_class.get(-1, 1.0))
+    expanded = prune_for(model, x, y, sample_weight=base * each, **EXACT)
+    np.testing.assert_array_equal(result.kept, expanded.kept)
+    np.testing.assert_allclose(result.weights, expanded.weights, rtol=1e-6)
+
+
 def test_a_pipeline_of_one_step_is_its_step_and_categories_go_through_encoders():
     x, y = problem("three")
     alone = prune_for(MODELS[0][1], x, y, **EXACT)
@@ -161,7 +196,6 @@ def test_the_penalty_by_its_name_until_scikit_learn_1_7():
         (LogisticRegression(penalty="l1", solver="saga"), r"`LogisticRegression\(penalty='l1'\)` .* no second deriv"),
         (LogisticRegression(penalty="elasticnet", l1_ratio=0.5, solver="saga"), r"l1_ratio=0.5.* no second derivative"),
         (LogisticRegression(solver="liblinear"), r"liblinear'\)` .*one model a class"),
-        (LogisticRegression(class_weight="balanced"), r"class_weight='balanced'.*weighs all examples alike"),
         (LogisticRegression(C=np.inf, fit_intercept=False), r"fit_intercept=False.*without a penalty"),
         (Ridge(positive=True, solver="lbfgs"), r"`Ridge\(positive=True\)` cannot be pruned for"),
         (Ridge(alpha=[1.0, 2.0]), r"`Ridge\(alpha=\[1.0, 2.0\]\)` .* one penalty for all targets"),

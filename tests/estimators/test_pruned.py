@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from imblearn.pipeline import make_pipeline as imbalanced_learns_pipeline
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -34,6 +35,43 @@ def test_without_weights_it_is_the_fit_on_the_kept_rows(toy):
     rows = lean.pruner_.sample_indices_
     oracle = LogisticRegression().fit(features[rows], labels[rows])
     np.testing.assert_array_equal(lean.estimator_.coef_, oracle.coef_)
+
+
+@pytest.mark.parametrize("pruner", [PRUNER, InfluencePruner(keep=0.5, C=1.0, threads=1)], ids=["weights", "none"])
+def test_weights_of_the_user_reach_the_pruner_and_their_product_the_estimator(toy, pruner):
+    features, labels, (val_features, val_labels) = toy
+    given = np.random.default_rng(0).gamma(1.0, size=240) + 0.1
+    lean = PrunedEstimator(exact(), pruner).fit(features, labels, sample_weight=given)
+    alone = clone(pruner).fit(features, labels, sample_weight=given)
+    rows, weights = alone.sample_indices_, alone.weights_
+    np.testing.assert_array_equal(lean.pruner_.sample_indices_, rows)
+    oracle = exact().fit(features[rows], labels[rows], sample_weight=weights)
+    np.testing.assert_array_equal(lean.estimator_.coef_, oracle.coef_)
+    if pruner.weights:
+        full = exact().fit(features, labels, sample_weight=given)
+        np.testing.assert_allclose(lean.estimator_.coef_, full.coef_, atol=1e-6 * np.abs(full.coef_).max())
+    else:
+        np.testing.assert_array_equal(weights, given[rows])
+    judged = lean.score(val_features, val_labels, sample_weight=np.where(val_labels == 0, 1.0, 0.0))
+    assert judged == oracle.score(val_features[val_labels == 0], val_labels[val_labels == 0])
+
+
+def test_routing_brings_weights_through_a_search_and_a_pipeline(toy):
+    features, labels, _ = toy
+    given = np.random.default_rng(0).gamma(1.0, size=240) + 0.1
+    with config_context(enable_metadata_routing=True):
+        asking = PrunedEstimator(exact().set_fit_request(sample_weight=True), PRUNER).set_fit_request(
+            sample_weight=True
+        )
+        asking.set_score_request(sample_weight=True)
+        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), asking)
+        search = GridSearchCV(pipeline, {"prunedestimator__pruner__keep": [0.5]}, cv=2)
+        found = search.fit(features, labels, sample_weight=given).best_estimator_
+        deaf = make_pipeline(StandardScaler(), PrunedEstimator(exact(), PRUNER))
+        with pytest.raises(ValueError, match="sample_weight"):
+            deaf.fit(features, labels, sample_weight=given)
+    full = exact().fit(StandardScaler().fit_transform(features), labels, sample_weight=given)
+    np.testing.assert_allclose(found[-1].estimator_.coef_, full.coef_, atol=1e-6 * np.abs(full.coef_).max())
 
 
 def test_scalers_before_it_see_all_rows(toy):

@@ -25,7 +25,7 @@ FAST = {"l2": 1e-2, "proposals": 20_000, "threads": 1}
 def test_parameters_are_the_options_of_prune():
     own = set(inspect.signature(InfluencePruner).parameters)
     options = {item.name for kind in (PruneOptions, WorkOptions) for item in fields(kind)}
-    assert own == options - {"head", "pinned", "seed"} | {"random_state"}
+    assert own == options - {"head", "pinned", "sample_weight", "seed"} | {"random_state"}
     assert all(f"\n    {name} : " in InfluencePruner.__doc__ for name in own)
 
 
@@ -145,12 +145,42 @@ def test_regression_in_a_pipeline(toy):
     np.testing.assert_allclose(pipeline["fit"].coef_, Ridge().fit(features[rows], prices[rows]).coef_)
 
 
+def test_weights_go_into_the_choice(toy):
+    features, labels, _ = toy
+    given = np.random.default_rng(0).gamma(1.0, size=240) + 0.1
+    pruner = InfluencePruner(keep=0.5, **FAST)
+    kept, _ = pruner.fit_resample(features, labels, sample_weight=given)
+    oracle = leanset.prune(features, labels, keep=0.5, l2=1e-2, proposals=20_000, frontier=False, sample_weight=given)
+    np.testing.assert_array_equal(pruner.sample_indices_, oracle.kept)
+    np.testing.assert_array_equal(kept, features[oracle.kept])
+    np.testing.assert_array_equal(pruner.weights_, given[oracle.kept])
+
+
+@pytest.mark.parametrize("name", [True, "mass"])
+def test_a_pipeline_of_imbalanced_learn_routes_weights_to_the_pruner(toy, name):
+    features, labels, _ = toy
+    given = np.random.default_rng(0).gamma(1.0, size=240) + 0.1
+    with config_context(enable_metadata_routing=True):
+        pruner = InfluencePruner(keep=0.5, **FAST).set_fit_resample_request(sample_weight=name)
+        pipeline = Pipeline(
+            [("prune", clone(pruner)), ("fit", LogisticRegression().set_fit_request(sample_weight=False))]
+        )
+        rows = pipeline.fit(features, labels, **{"mass" if name == "mass" else "sample_weight": given})[
+            "prune"
+        ].sample_indices_
+    oracle = InfluencePruner(keep=0.5, **FAST).fit(features, labels, given)
+    np.testing.assert_array_equal(rows, oracle.sample_indices_)
+    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
+        InfluencePruner().set_fit_resample_request(sample_weight=True)
+
+
 def test_sample_weight_is_routed_past_the_pruner_to_the_score(toy):
     features, labels, _ = toy
     weights = np.where(labels == 0, 100.0, 1e-9)
     pipeline = Pipeline([("prune", InfluencePruner(keep=0.5, **FAST)), ("fit", LogisticRegression())])
     with config_context(enable_metadata_routing=True):
         pipeline.set_params(fit=LogisticRegression().set_fit_request(sample_weight=False))
+        pipeline["prune"].set_fit_resample_request(sample_weight=False)
         scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
         search = GridSearchCV(pipeline, {"prune__keep": [0.5]}, cv=2, scoring=scorer, refit=False)
         weighted = search.fit(features, labels, sample_weight=weights).cv_results_["mean_test_score"]

@@ -15,7 +15,7 @@ from leanset.report.page import html
 from leanset.report.page.findings import ADVICE, about_classes, about_pairs, about_random, about_residual, notes
 from leanset.report.page.landscape import landscape
 from leanset.report.page.neighbours import near_duplicates, nearest_kept
-from leanset.report.verdict import certificate_lines, plain_verdict
+from leanset.report.verdict import certificate_lines, verdict
 from tests.report.pages import CLASSES, NASTY, names_of, pictures_of, small_run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -262,15 +262,15 @@ def test_every_code_has_advice_and_a_place_in_the_docs():
 
 def test_the_verdict_says_how_to_train_and_how_random_sets_do(run):
     certificate = run[0].certificate
-    said = plain_verdict(replace(certificate, loss_above_random_low=-0.2, loss_above_random_high=-0.1))
+    said = verdict(replace(certificate, loss_above_random_low=-0.2, loss_above_random_high=-0.1))
     assert said.headline.startswith("40.0 % removed; ")
-    assert said.sentences[0] == "Train with C unchanged."
-    same = plain_verdict(replace(certificate, refit_change=0.0, weighted=True))
+    assert said.training == "Train with C unchanged."
+    same = verdict(replace(certificate, refit_change=0.0, weighted=True))
     assert "the model is the same to" in same.headline
-    assert same.sentences[0] == "Train with C unchanged and the weights in kept.csv."
-    assert plain_verdict(replace(certificate, loss_above_random_low=0.1)).tone == "bad"
-    assert plain_verdict(replace(certificate, penalty="mean")).sentences[0] == "Train with l2 (weight decay) unchanged."
-    assert plain_verdict(replace(certificate, removed=0)).headline.startswith("Nothing")
+    assert same.training == "Train with C unchanged and the weights in kept.csv."
+    assert verdict(replace(certificate, loss_above_random_low=0.1)).tone == "bad"
+    assert verdict(replace(certificate, penalty="mean")).training == "Train with l2 (weight decay) unchanged."
+    assert verdict(replace(certificate, removed=0)).headline.startswith("Nothing")
 
 
 def test_no_line_of_the_certificate_has_a_signed_zero(run):

@@ -69,6 +69,7 @@ class Network:
         return Outline(
             targets=Classes(images.labels, images.classes),
             width=find_head(self.model)[1].in_features,
+            total=float(len(images)),
             rows=images.rows,
             left_out=bool(images.unreadable),
             held_out=images.held_out is not None,

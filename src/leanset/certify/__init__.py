@@ -10,7 +10,7 @@ from leanset.certify.findings import (
 )
 from leanset.certify.issue import issue_certificate
 from leanset.certify.predictions import Prediction, predictions
-from leanset.certify.quality import half_width, paired, quality_on
+from leanset.certify.quality import half_width, mean_of, paired, quality_on
 
 __all__ = [
     "Certificate",
@@ -24,6 +24,7 @@ __all__ = [
     "half_width",
     "issue_certificate",
     "loss_gap_bounds",
+    "mean_of",
     "paired",
     "predictions",
     "quality_on",

@@ -15,6 +15,7 @@ class Certificate:
 
     All changes are Euclidean norms of the change of the head's weights (bias included), for the features as the head
     sees them. The certificate is about the head on fixed features; only retraining shows the effect on a whole network.
+    Where the examples came with a `sample_weight`, every loss, share and mean here is a weighted one.
 
     Attributes
     ----------
@@ -52,8 +53,9 @@ class Certificate:
     train_l2 : l2 to train the head with on the kept examples
     other_penalty_change : ‖Δθ‖ measured by a refit under the other penalty
     minimised : what the search minimised: "parameters" (‖Δθ‖) or "loss" (its rise on all training examples)
-    weighted : whether the kept examples have weights
-    least_weight, largest_weight : their range; 1 without weights
+    weighted : whether leanset gave the kept examples weights, or factors on the weights that they came with
+    sample_weighted : whether the examples came with weights of their own, a `sample_weight`
+    least_weight, largest_weight : range of the weights to train the kept examples with; 1 if they have none
     effective_size : (Σw)²/Σw², how many evenly weighted examples the kept ones are worth
     suspects_among_kept, suspects_among_removed : share of examples whose label is probably wrong; None if not looked for
     refit_error_bound : bound on the error of `refit_change`, because fits stop before the exact minimum; proven if
@@ -115,6 +117,7 @@ class Certificate:
     other_penalty_change: float
     minimised: str
     weighted: bool
+    sample_weighted: bool
     least_weight: float
     largest_weight: float
     effective_size: float
@@ -158,6 +161,11 @@ class Certificate:
         return (
             self.random_training_same_answers if self.validation_loss is None else self.random_validation_same_answers
         )
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the kept examples are to be trained with weights: leanset's, those that they came with, or both."""
+        return self.weighted or self.sample_weighted
 
     @property
     def far_from_minimum(self) -> bool:

@@ -17,7 +17,7 @@ from leanset.certify.findings import (
     about_the_start,
     about_validation,
 )
-from leanset.certify.quality import half_width
+from leanset.certify.quality import half_width, mean_of
 from leanset.head import Design, FittedHead, HeadFit, refit
 from leanset.problem import Paired, Quality, RandomRemovals, Removal
 
@@ -38,6 +38,7 @@ def issue_certificate(
     seed: int,
     fingerprint: str,
     start_distance: float | None,
+    sample_weight: Vector | None,
     findings: Sequence[Finding],
 ) -> Certificate:
     """Measure a removal and return its certificate.
@@ -54,12 +55,15 @@ def issue_certificate(
     suspect : (n,) True for examples whose label is probably wrong; None if not looked for
     method, formulation, seed, fingerprint : needed to reproduce the result
     start_distance : ‖θ̂ − given head‖, if one was given
+    sample_weight : (n,) how much each example counts, as the user gave it; None if all count alike
     findings : further findings
     """
-    effect, kept = removal.measured, removal.weights[~removal.removed]
+    effect = removal.measured
+    kept = (removal.weights if sample_weight is None else removal.weights * sample_weight)[~removal.removed]
     after = removal.refit or refit(head, removal.weights, precondition)
-    first, second = loss_gap_bounds(validation or head.design, head.theta, after.theta - head.theta)
-    above = _above_random((validation or head.design).losses(after.theta), random)
+    judge = validation or head.design
+    first, second = loss_gap_bounds(judge, head.theta, after.theta - head.theta)
+    above = _above_random(judge.losses(after.theta), random, judge.worth)
     known = [*about_the_head(len(head), after.change, head.loss.name), *about_validation(validation)]
     if removal.row_weights is None:
         known += about_the_aim(minimised, len(head) - removal.count, head.free_weights)
@@ -97,6 +101,7 @@ def issue_certificate(
         other_penalty_change=refit(replace(head, penalty=head.penalty.other), removal.weights, precondition).change,
         minimised=minimised,
         weighted=removal.row_weights is not None,
+        sample_weighted=sample_weight is not None,
         least_weight=float(kept.min()),
         largest_weight=float(kept.max()),
         effective_size=float(kept.sum() ** 2 / np.sum(kept**2)),
@@ -128,10 +133,10 @@ def _known(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _above_random(losses: Vector, random: RandomRemovals) -> Paired:
+def _above_random(losses: Vector, random: RandomRemovals, counts: Vector | None) -> Paired:
     """Compare losses with those after random removals: paired over the rows, and with the spread of the draws."""
     differences = losses - random.losses
     draws = np.array([quality.loss_gap.mean for quality in random.judged])
-    half = float(np.hypot(half_width(differences) or 0.0, half_width(draws) or 0.0))
-    mean = float(differences.mean())
+    half = float(np.hypot(half_width(differences, counts) or 0.0, half_width(draws) or 0.0))
+    mean = mean_of(differences, counts)
     return Paired(mean, mean - half, mean + half)

@@ -83,7 +83,8 @@ def predictions(head: FittedHead, removed: Mask, inverses: HeadInverses, validat
     weights = 1.0 - gone
     changes = {
         "published": inverses.influence_of_sum(head, gone, centred=False).solution[0],
-        "centred": inverses.influence_of_sum(head, gone, centred=True).solution[0] * (len(removed) / kept),
+        "centred": inverses.influence_of_sum(head, gone, centred=True).solution[0]
+        * (head.design.total() / head.design.total(weights)),
         "newton": newton_step(head, weights, inverses.precondition).solution[0],
         "refit": refit(head, weights, inverses.precondition).theta - head.theta,
     }

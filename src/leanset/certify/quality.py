@@ -10,7 +10,7 @@ from leanset.rows import map_rows
 def quality_on(design: Design, before: Matrix, after: Matrix) -> Quality:
     """Compare two heads row by row.
 
-    Pairing cancels what is hard for both heads, which is nearly all of the spread.
+    Pairing cancels what is hard for both heads, which is nearly all of the spread. Each row counts as the design says.
 
     Examples
     --------
@@ -37,27 +37,40 @@ def quality_on(design: Design, before: Matrix, after: Matrix) -> Quality:
     old_loss, new_loss, old_right, new_right, same = map_rows(
         compared, design.rows, design.targets, width=2 * design.width
     ).T
-    gap = paired(new_loss - old_loss)
+    counts = design.worth
+    before_loss, gap = mean_of(old_loss, counts), paired(new_loss - old_loss, counts)
     if loss.answers is None:
-        return Quality(float(old_loss.mean()), gap, None, None, None)
-    return Quality(
-        float(old_loss.mean()), gap, float(old_right.mean()), paired(new_right - old_right), float(same.mean())
-    )
+        return Quality(before_loss, gap, None, None, None)
+    accuracy, moved = mean_of(old_right, counts), paired(new_right - old_right, counts)
+    return Quality(before_loss, gap, accuracy, moved, mean_of(same, counts))
 
 
-def paired(differences: Vector) -> Paired:
-    """Return the mean of differences with its 95 % interval.
+def paired(differences: Vector, counts: Vector | None = None) -> Paired:
+    """Return the (weighted) mean of differences with its 95 % interval.
 
     Examples
     --------
     >>> paired(np.zeros(4))
     Paired(mean=0.0, low=0.0, high=0.0)
     """
-    mean, half = float(differences.mean()), half_width(differences)
+    mean, half = mean_of(differences, counts), half_width(differences, counts)
     return Paired(mean, None, None) if half is None else Paired(mean, mean - half, mean + half)
 
 
-def half_width(values: Vector) -> float | None:
-    """Return half the width of the 95 % interval of a mean; None for a single value."""
+def mean_of(values: Vector, counts: Vector | None = None) -> float:
+    """Return the mean of values, or that of values that count differently."""
+    return float(values.mean() if counts is None else counts @ values / counts.sum())
+
+
+def half_width(values: Vector, counts: Vector | None = None) -> float | None:
+    """Return half the width of the 95 % interval of a mean; None for a single value.
+
+    Values that count more make the interval wider: it is about other rows of the same kind, and weights add no rows.
+    """
     n = len(values)
-    return None if n < 2 else float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
+    if n < 2:
+        return None
+    if counts is None:
+        return float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
+    deviations = counts / counts.sum() * (values - mean_of(values, counts))
+    return float(stdtrit(n - 1, 0.975) * np.sqrt(n / (n - 1) * np.sum(deviations**2)))

@@ -25,7 +25,7 @@ OUT, ERR = Screen(), Screen(stderr=True)
 
 def show_result(result: PruneResult, folder: str) -> None:
     """Print the summary of a finished run, doubts about it first, and its folder."""
-    OUT.print(one_line(verdict(result.certificate)), style="bold")
+    OUT.print(one_line(verdict(result.certificate).line), style="bold")
     for doubt in urgent(result.certificate):
         OUT.print(one_line(doubt), style="yellow")
     if used := result.origin.sentence():

@@ -1,4 +1,4 @@
-"""Which columns of a table are the labels, the images, the texts, the names of the rows and the features."""
+"""Which columns of a table are the labels, the weights, the images, the texts, the names of the rows and the features."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABEL_COLUMNS = ("label", "labels", "fine_label", "class", "target")
+WEIGHT_COLUMNS = ("sample_weight",)  # not "weight": it may be measured in kilograms
 IMAGE_COLUMNS = ("image", "img", "images")
 TEXT_COLUMNS = ("text", "sentence", "content")
 # Names, not measurements: a row number among the features would say how the file is sorted.
@@ -28,6 +29,7 @@ class Columns:
     label : the labels
     image, text, id : images, texts and names of the rows; None if there are none. Beside features, texts are only shown
     features : the columns of features
+    weight : how much each row counts; None if all count alike
     left_out : columns that are not used for the features or the labels
     """
 
@@ -36,12 +38,14 @@ class Columns:
     text: str | None
     id: str | None
     features: tuple[str, ...]
+    weight: str | None
     left_out: tuple[str, ...]
 
     @property
     def names(self) -> list[str]:
         """The columns to read."""
-        return [name for name in (self.image, *self.features, self.text, self.id, self.label) if name is not None]
+        wanted = (self.image, *self.features, self.text, self.id, self.weight, self.label)
+        return [name for name in wanted if name is not None]
 
     def origin(self) -> Origin:
         """Return the use of the columns, for results."""
@@ -51,6 +55,7 @@ class Columns:
             text="" if self.features else self.text or "",
             id=self.id or "",
             features=self.features,
+            weight=self.weight or "",
             left_out=self.left_out,
         )
 
@@ -65,7 +70,8 @@ def chosen_columns(schema: "pa.Schema", where: str, reading: Reading) -> Columns
         raise InputError(
             f"{where}: no label column ({', '.join(LABEL_COLUMNS)}); give one of {', '.join(schema.names)} as `label_column`."
         )
-    taken = (label, *asked)
+    weight = reading.weight_column or _usual(WEIGHT_COLUMNS, offered, (label, *asked))
+    taken = tuple(name for name in (label, weight, *asked) if name is not None)
     own_features = asked or reading.text_column is not None
     image = reading.image_column or (None if own_features else _usual(IMAGE_COLUMNS, offered, taken))
     if image is not None and not holds_bytes(schema.field(image).type):
@@ -73,15 +79,22 @@ def chosen_columns(schema: "pa.Schema", where: str, reading: Reading) -> Columns
             f"{where}: column `{image}` must contain encoded image files, as bytes or as a struct with `bytes`; "
             f"it is {schema.field(image).type}."
         )
+    if image is not None:
+        if reading.weight_column is not None:
+            raise InputError(
+                f"`weight_column={weight!r}` does not apply to images: networks are trained without weights."
+            )
+        weight = None
     text = reading.text_column
     if image is None and text is None:
         text = _usual([each for each in TEXT_COLUMNS if is_text(schema, each)], offered, taken)
     row_name = reading.id_column or _usual(ID_COLUMNS, offered, taken)
     features = asked
     if image is None and not own_features:
-        features = _features(schema, where, label, [each for each in offered if each not in (label, text, row_name)])
-    used = {label, image, row_name, *features, None if features else text}
-    return Columns(label, image, text, row_name, features, tuple(name for name in schema.names if name not in used))
+        features = _features(schema, where, label, [each for each in offered if each not in (*taken, text, row_name)])
+    used = {label, weight, image, row_name, *features, None if features else text}
+    left_out = tuple(name for name in schema.names if name not in used)
+    return Columns(label, image, text, row_name, features, weight, left_out)
 
 
 def holds_bytes(kind: "pa.DataType") -> bool:
@@ -102,6 +115,13 @@ def is_list(kind: "pa.DataType") -> bool:
     return bool(listed and (types.is_floating(kind.value_type) or types.is_integer(kind.value_type)))
 
 
+def is_number(kind: "pa.DataType") -> bool:
+    """Return whether a column holds one number in each row."""
+    from pyarrow import types
+
+    return bool(types.is_floating(kind) or types.is_integer(kind))
+
+
 def is_text(schema: "pa.Schema", name: str) -> bool:
     """Return whether there is such a column and it holds text."""
     from pyarrow import types
@@ -116,7 +136,7 @@ def _check(schema: "pa.Schema", where: str, reading: Reading) -> None:
     twice = {name for name in schema.names if schema.names.count(name) > 1}
     if twice:
         raise InputError(f"{where}: several columns are called `{min(twice)}`; give each a name of its own.")
-    single = ("label_column", "image_column", "text_column", "id_column")
+    single = ("label_column", "weight_column", "image_column", "text_column", "id_column")
     wanted = {option: [name] for option in single if (name := getattr(reading, option)) is not None}
     wanted |= {"feature_columns": list(reading.feature_columns or ()), "drop": list(reading.drop)}
     for option, names in wanted.items():
@@ -131,8 +151,11 @@ def _check(schema: "pa.Schema", where: str, reading: Reading) -> None:
     ways = [name for name in ("image_column", "text_column", "feature_columns") if getattr(reading, name) is not None]
     if len(ways) > 1:
         raise InputError(f"`{ways[0]}` and `{ways[1]}` are two kinds of features; give one of them.")
-    if reading.label_column is not None and reading.label_column in wanted["feature_columns"]:
-        raise InputError(f"the label column `{reading.label_column}` cannot be a feature, too.")
+    for name, what in ((reading.label_column, "label"), (reading.weight_column, "weight")):
+        if name is not None and name in wanted["feature_columns"]:
+            raise InputError(f"the {what} column `{name}` cannot be a feature, too.")
+    if reading.label_column is not None and reading.label_column == reading.weight_column:
+        raise InputError(f"the label column `{reading.label_column}` cannot be the weight column, too.")
 
 
 def _usual(names: Sequence[str], offered: Sequence[str], taken: Sequence[str]) -> str | None:

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from leanset._arrays import AnyArray, Rows, places_among, plain_array
+from leanset._arrays import AnyArray, Rows, Vector, places_among, plain_array
 from leanset._errors import InputError
 from leanset.data.frames import FrameColumns, encoded_frame, is_frame
 from leanset.data.limits import refuse_beyond_memory, refuse_too_large
@@ -22,6 +22,7 @@ class Examples:
     features : (n, d) array of float32 or float64
     targets : what the head should predict for each example
     validation : the held-out examples, or None
+    weight : (n,) how much each example counts, 0 or more; None if all count alike
     rows : (n,) ascending row numbers in the source; None if no rows were left out (0..n-1)
     columns : names of the features, if they come from a frame
     names : what the examples are called, such as ids in a file; None if they have no names
@@ -32,6 +33,7 @@ class Examples:
     features: AnyArray
     targets: Targets
     validation: "Examples | None" = None
+    weight: Vector | None = None
     rows: Rows | None = None
     columns: tuple[str, ...] | None = None
     names: tuple[str, ...] | None = field(default=None, repr=False)
@@ -67,10 +69,26 @@ class Examples:
             self,
             features=self.features[places],
             targets=targets,
+            weight=None if self.weight is None else self.weight[places],
             rows=self.source_rows[places],
             names=taken(self.names, places),
             texts=taken(self.texts, places),
         )
+
+    @property
+    def total(self) -> float:
+        """How much all examples count together: their number, or the sum of their weights."""
+        return float(len(self) if self.weight is None else self.weight.sum())
+
+    def counting(self) -> "Examples":
+        """Return the examples that count: rows of weight 0 are no part of the problem, in training or held out."""
+        held_out = self.validation and self.validation.counting()
+        if self.weight is None or self.weight.all():
+            return self if held_out is self.validation else replace(self, validation=held_out)
+        places = np.flatnonzero(self.weight)
+        if gone := self.targets.lost(places):
+            raise InputError(f"`sample_weight` is 0 where it is needed: without the rows of weight 0, {gone}.")
+        return replace(self.take(places), validation=held_out)
 
     def renamed(self, names: tuple[str, ...]) -> "Examples":
         """Return the same examples with other output names."""
@@ -94,9 +112,10 @@ class HasExamples(Protocol):
 def checked_examples(
     features: Any,
     labels: ArrayLike,
-    validation: tuple[Any, ArrayLike] | None = None,
+    validation: tuple[Any, ...] | None = None,
     targets: str = "classes",
     memory: int | None = None,
+    weight: ArrayLike | None = None,
 ) -> Examples:
     """Check a user's arrays or frames and return them as `Examples`.
 
@@ -104,9 +123,10 @@ def checked_examples(
     ----------
     features, labels : (n, d) numbers, and one target per example. Features may be a sparse matrix or a frame, of which
         categories become one feature for each value
-    validation : held-out (features, labels)
+    validation : held-out (features, labels), or (features, labels, weight)
     targets : kind of the labels: "classes", "labels" (a matrix of 0 and 1) or "numbers"
     memory : most bytes for features that have to be made dense; None for what the machine has
+    weight : how much each example counts; all alike if None
 
     Examples
     --------
@@ -117,29 +137,42 @@ def checked_examples(
     known = KINDS[targets].checked(labels, len(matrix), "features")
     held_out = None
     if validation is not None:
-        if not isinstance(validation, tuple | list) or len(validation) != 2:
-            raise InputError("`validation=` must be a pair (val_features, val_labels).")
-        held_out = _checked_validation(*validation, matrix.shape[1], columns, known, memory)
-    return Examples(matrix, known, held_out, columns=None if columns is None else columns.features)
+        if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+            raise InputError(
+                "`validation=` must be a pair (val_features, val_labels), or that with a val_sample_weight."
+            )
+        val_features, val_labels, *rest = validation
+        held_out = _checked_validation(val_features, val_labels, matrix.shape[1], columns, known, memory)
+        held_out = replace(
+            held_out, weight=_checked_weight(rest[0] if rest else None, len(held_out), "val_sample_weight")
+        )
+    return Examples(
+        matrix,
+        known,
+        held_out,
+        _checked_weight(weight, len(matrix), "sample_weight"),
+        columns=None if columns is None else columns.features,
+    )
 
 
 def examples_from(
     features: ArrayLike | Examples | HasExamples,
     labels: ArrayLike | None = None,
-    validation: tuple[ArrayLike, ArrayLike] | None = None,
+    validation: tuple[ArrayLike, ...] | None = None,
     targets: str = "classes",
     memory: int | None = None,
+    weight: ArrayLike | None = None,
 ) -> Examples:
     """Return examples from arrays or frames, `Examples`, or any object with an `examples()` method."""
     if isinstance(features, Examples | HasExamples):
-        if labels is not None or validation is not None:
+        if labels is not None or validation is not None or weight is not None:
             raise InputError(
-                f"`{type(features).__name__}` contains its own labels and validation data; do not pass others."
+                f"`{type(features).__name__}` contains its own labels, weights and validation data; do not pass others."
             )
         return features if isinstance(features, Examples) else features.examples()
     if labels is None:
         raise InputError("`labels` are missing: pass them after the features.")
-    return checked_examples(features, labels, validation, targets, memory)
+    return checked_examples(features, labels, validation, targets, memory, weight)
 
 
 def _checked_features(features: Any, name: str, memory: int | None) -> tuple[AnyArray, FrameColumns | None]:
@@ -185,6 +218,26 @@ def _checked_matrix(matrix: AnyArray, name: str) -> AnyArray:
             f"first at row {int(np.argmin(finite_rows))}."
         )
     return matrix
+
+
+def _checked_weight(weight: ArrayLike | None, count: int, name: str) -> Vector | None:
+    if weight is None:
+        return None
+    values = plain_array(weight, "sample_weight")
+    if values.shape == (count, 1):
+        values = values[:, 0]
+    if values.shape != (count,) or values.dtype.kind not in "fiub":
+        raise InputError(
+            f"`{name}` must contain one number for each of the {count:,} examples; got {values.dtype} {values.shape}."
+        )
+    numbers: Vector = values.astype(np.float64)
+    wrong = ~(np.isfinite(numbers) & (numbers >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(f"`{name}` must contain finite numbers, 0 or more; row {row} has {values[row]}.")
+    if not numbers.any():
+        raise InputError(f"`{name}` must not be zero for all examples.")
+    return numbers
 
 
 def _checked_validation(

@@ -7,7 +7,7 @@ from leanset.data.examples import Examples
 
 
 def fingerprint(examples: Examples) -> str:
-    """Return a SHA-256 digest of features, targets, their names and validation data.
+    """Return a SHA-256 digest of features, targets, their names, weights and validation data.
 
     Examples
     --------
@@ -25,6 +25,9 @@ def fingerprint(examples: Examples) -> str:
         digest.update("\0".join(part.classes).encode())
         for array in (part.features, part.labels) if part.rows is None else (part.features, part.labels, part.rows):
             _add_array(digest, array)
+        if part.weight is not None:
+            digest.update(b"weight")
+            _add_array(digest, part.weight)
     return digest.hexdigest()
 
 

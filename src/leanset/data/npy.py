@@ -16,15 +16,21 @@ def read_npy(path: str, reading: Reading) -> Images | Examples:
     """Read a pair of .npy files: features.npy (or images.npy, embeddings.npy, X.npy) and labels.npy (or y.npy) beside it.
 
     The path is the file of the features, or the folder. Held-out rows are in files with the same names and `val_` before
-    them. A prefix or suffix is allowed if both files have it: train_X.npy and train_y.npy.
+    them. A prefix or suffix is allowed if both files have it: train_X.npy and train_y.npy. A file sample_weight.npy beside
+    them says how much each example counts.
     """
     content, features, labels = _pair(path)
+    files = {content: features, "labels": labels, "sample_weight": _beside(features, "sample_weight.npy")}
     arrays = {content: _array(features), "labels": _array(labels)}
-    held_out = [os.path.join(os.path.dirname(each), f"val_{os.path.basename(each)}") for each in (features, labels)]
-    for key, file in zip((f"val_{content}", "val_labels"), held_out, strict=True):
-        if os.path.exists(file):
+    files |= {f"val_{key}": _beside(file, f"val_{os.path.basename(file)}") for key, file in files.items()}
+    for key, file in files.items():
+        if key not in arrays and os.path.exists(file):
             arrays[key] = _array(file)
     return source_from_arrays(path, arrays, reading)
+
+
+def _beside(file: str, name: str) -> str:
+    return os.path.join(os.path.dirname(file), name)
 
 
 def _pair(path: str) -> tuple[str, str, str]:

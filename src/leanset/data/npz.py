@@ -13,11 +13,12 @@ from leanset.data.limits import refuse_beyond_memory
 from leanset.data.reading import Reading
 
 _KEYS = (
-    "`features` (or `images`, or `X`), `labels` (or `y`) and optionally both `val_features` (or `val_images`) and "
-    "`val_labels`"
+    "`features` (or `images`, or `X`), `labels` (or `y`), optionally both `val_features` (or `val_images`) and "
+    "`val_labels`, and optionally `sample_weight` and `val_sample_weight`"
 )
 
-_WANTED = ("features", "images", "labels", "val_features", "val_images", "val_labels")
+_WEIGHTS = ("sample_weight", "val_sample_weight")
+_WANTED = ("features", "images", "labels", "val_features", "val_images", "val_labels", *_WEIGHTS)
 # Other usual names of the same arrays; which of them are features and which images, their shapes tell.
 _CONTENT = {
     "": ("X", "x", "X_train", "x_train", "train_features", "train_images", "embeddings"),
@@ -36,7 +37,8 @@ _MOST_CODE = 2**31  # no list of classes is longer, and larger numbers would tur
 def read_npz(path: str | os.PathLike[str], targets: str = "classes") -> Examples:
     """Read examples from an npz file with the keys features, labels and optionally val_features, val_labels.
 
-    Other usual names such as X and y are understood, too. `targets` is the kind of the labels, as in `checked_examples`.
+    `sample_weight` and `val_sample_weight` say how much each example counts, if they are there. Other usual names such as X
+    and y are understood, too. `targets` is the kind of the labels, as in `checked_examples`.
 
     Pickled objects are never loaded, so an untrusted file cannot run code.
 
@@ -116,12 +118,19 @@ def _usually_named(arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
 
 
 def _examples(path: str, arrays: dict[str, AnyArray], targets: str) -> Examples:
-    validation = _checked_keys(path, arrays, "features")
-    return checked_examples(arrays["features"], arrays["labels"], validation, targets)
+    validation: tuple[AnyArray | None, ...] | None = _checked_keys(path, arrays, "features")
+    weight, val_weight = (arrays.get(name) for name in _WEIGHTS)
+    if validation is not None:
+        validation = (*validation, val_weight)
+    elif val_weight is not None:
+        raise InputError(f"{path}: contains `val_sample_weight`, but no `val_features` that it could be for.")
+    return checked_examples(arrays["features"], arrays["labels"], validation, targets, weight=weight)
 
 
 def _images(path: str, arrays: dict[str, AnyArray]) -> Images:
     validation = _checked_keys(path, arrays, "images")
+    if weights := [name for name in _WEIGHTS if name in arrays]:
+        raise InputError(f"{path}: `{weights[0]}` does not apply to images: networks are trained without weights.")
     pixels = channels_first(arrays["images"], "images")
     codes, classes = coded_labels(arrays["labels"], len(pixels), "images")
     if validation is None:

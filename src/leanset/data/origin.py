@@ -16,7 +16,7 @@ class Origin:
     source : as the user wrote it; "" for data in memory
     reading : the options that it was read with
     root : the folder that the names of image files start from; "" if the examples are no files
-    label, image, text, id : columns of a table; "" for none
+    label, weight, image, text, id : columns of a table; "" for none
     features : columns that became features
     left_out : columns that were not used
 
@@ -30,6 +30,7 @@ class Origin:
     reading: dict[str, Any] = field(default_factory=dict)
     root: str = ""
     label: str = ""
+    weight: str = ""
     image: str = ""
     text: str = ""
     id: str = ""
@@ -43,6 +44,7 @@ class Origin:
             "Images": self.image,
             "Texts": self.text,
             "Label": self.label,
+            "Weight": self.weight,
             "Names of the rows": self.id,
             "Left out": listed(self.left_out),
         }

@@ -20,6 +20,7 @@ class Reading:
     on_bad: str = "stop"
     image_size: int | None = None
     label_column: str | None = None
+    weight_column: str | None = None
     image_column: str | None = None
     feature_columns: Sequence[str] | None = None
     drop: Sequence[str] = ()

@@ -37,7 +37,9 @@ _USERS = {
     "on_bad": ("tiny-imagenet", "folder", "parquet", "hf"),
     "image_size": ("tiny-imagenet", "folder", "parquet", "hf"),
     "image_column": ("parquet", "hf"),
-    **dict.fromkeys(("label_column", "feature_columns", "drop", "text_column", "text_model", "id_column"), _TABLES),
+    **dict.fromkeys(
+        ("label_column", "weight_column", "feature_columns", "drop", "text_column", "text_model", "id_column"), _TABLES
+    ),
 }
 _BARE_ENDINGS = {
     ".npz": "npz",
@@ -55,6 +57,7 @@ def open_source(
     on_bad: str = "stop",
     image_size: int | None = None,
     label_column: str | None = None,
+    weight_column: str | None = None,
     image_column: str | None = None,
     feature_columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
@@ -80,6 +83,8 @@ def open_source(
         keeps the size if all images have the same size, and means 224 otherwise.
     label_column, image_column : str or None
         Columns of a table (parquet, csv, jsonl, hf); None tries the usual names. Images are in parquet and hf only.
+    weight_column : str or None
+        Column of a table that says how much each row counts; None takes `sample_weight`, if there is one.
     feature_columns, drop : lists of str
         Columns of a table that are the features, or that are not; if neither is given, all that are nothing else.
     text_column, text_model : str or None
@@ -109,6 +114,7 @@ def open_source(
         on_bad=on_bad,
         image_size=image_size,
         label_column=label_column,
+        weight_column=weight_column,
         image_column=image_column,
         feature_columns=feature_columns,
         drop=tuple(drop),

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError
-from leanset.data.columns import Columns, is_list
+from leanset.data.columns import Columns, is_list, is_number
 from leanset.data.encoded import Encoded, Files, Labelled, images_from
 from leanset.data.examples import Examples, checked_examples
 from leanset.data.images import Images
@@ -98,10 +98,12 @@ def _examples(
     labels = _labels(train, columns.label, where, reading.targets)
     validation = None
     if held_out is not None:
-        validation = others, _labels(held_out, columns.label, f"held-out {where}", reading.targets)
+        there = f"held-out {where}"
+        validation = others, _labels(held_out, columns.label, there, reading.targets), _weight(held_out, columns, there)
     if reading.targets == "classes" and classes is not None:
         refuse_empty_classes(classes, numbered_labels(classes, labels, train.num_rows, "labels", "features"))
-    examples = checked_examples(features, labels, validation, reading.targets)
+    weight = _weight(train, columns, where)
+    examples = checked_examples(features, labels, validation, reading.targets, weight=weight)
     if reading.targets == "classes" and classes is not None:
         examples = examples.renamed(classes)
     return replace(
@@ -139,6 +141,17 @@ def _labels(table: "pa.Table", name: str, where: str, targets: str = "classes") 
         column = column.cast(column.type.value_type)
     if pa.types.is_nested(column.type):
         raise InputError(f"{where}: column `{name}` must contain integers or text; it is {column.type}.")
+    values: AnyArray = column.to_numpy()
+    return values
+
+
+def _weight(table: "pa.Table", columns: Columns, where: str) -> AnyArray | None:
+    if columns.weight is None:
+        return None
+    column = table[columns.weight]
+    _refuse_nulls(column, columns.weight, where)
+    if not is_number(column.type):
+        raise InputError(f"{where}: column `{columns.weight}` must contain numbers, 0 or more; it is {column.type}.")
     values: AnyArray = column.to_numpy()
     return values
 

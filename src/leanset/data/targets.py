@@ -95,6 +95,12 @@ class Classes(Targets):
         """The class names."""
         return self.names
 
+    def lost(self, kept: Rows) -> str | None:
+        """Name a class of which no example is kept."""
+        left = np.bincount(self.values[kept], minlength=len(self.names))
+        gone = np.flatnonzero((left == 0) & (self.group_sizes > 0))
+        return f"no example of class {self.names[gone[0]]} is left" if len(gone) else None
+
     @property
     def shown(self) -> AnyArray:
         """The class names of the examples."""

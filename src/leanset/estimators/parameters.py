@@ -10,8 +10,9 @@ from leanset._options import default_of, options_of
 from leanset.settings import PruneOptions, WorkOptions
 
 Estimator = TypeVar("Estimator")
-# Rows and heads of one data set mean nothing in another fold; the seed has scikit-learn's name.
-_LEFT_OUT = ("head", "pinned", "seed")
+# Rows and heads of one data set mean nothing in another fold, and weights are an argument of `fit`; the seed has
+# scikit-learn's name.
+_LEFT_OUT = ("head", "pinned", "sample_weight", "seed")
 _OWN_DEFAULTS: dict[str, Any] = {"frontier": False, "progress": False}  # a sampler in a search is fitted often
 OPTIONS = {
     item.name: _OWN_DEFAULTS.get(item.name, default_of(item))

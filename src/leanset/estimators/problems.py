@@ -4,6 +4,7 @@ Each reader refuses what leanset's head cannot be, in one line that says why: a 
 user's would be worse than none.
 """
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.preprocessing import LabelBinarizer
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.multiclass import type_of_target
 
-from leanset._arrays import AnyArray, Rows, plain_array
+from leanset._arrays import AnyArray, Rows, Vector, plain_array
 from leanset._errors import InputError
 
 _UNTOUCHED = {"penalty": "total", "standardize": False}  # n·l2 stays, and features are as the model sees them
@@ -50,10 +52,36 @@ def problem_of(model: Any, y: Any) -> Problem:
             f"{type(model).__name__} minimises something else. For a search, pass its `best_estimator_`."
         )
     params = model.get_params(deep=False)
-    for name in ("class_weight", "positive"):
-        if params.get(name):
-            raise _refusal(model, name, params[name], "leanset's head weighs all examples alike and bounds no weight")
+    if params.get("positive"):
+        raise _refusal(model, "positive", True, "leanset's head bounds no weight")
     return reader(model, params, y)
+
+
+def weights_for(model: Any, y: Any, sample_weight: Any) -> Vector | None:
+    """Return how much each row counts for a model: the given weights times those of its `class_weight`; None if alike.
+
+    Examples
+    --------
+    >>> weights_for(LogisticRegression(class_weight={0: 1.0, 1: 3.0}), [0, 1, 1], [2.0, 1.0, 2.0]).tolist()
+    [2.0, 3.0, 6.0]
+    """
+    own = None if sample_weight is None else np.asarray(plain_array(sample_weight, "sample_weight"), dtype=np.float64)
+    by_class = model.get_params(deep=False).get("class_weight")
+    if by_class is None:
+        return own
+    each = _class_weights(model, by_class, y, own)
+    return each if own is None else own * each
+
+
+def _class_weights(model: Any, by_class: Any, y: Any, own: Vector | None) -> Vector:
+    """Return the weight of each row's class. LogisticRegression balances what the classes count, others their numbers."""
+    if not isinstance(model, LogisticRegression) or by_class != "balanced":
+        return np.asarray(compute_sample_weight(by_class, y))
+    labels = plain_array(y, "y").reshape(-1)
+    classes, codes = np.unique(labels, return_inverse=True)
+    known = inspect.signature(compute_class_weight).parameters  # until scikit-learn 1.6 it counts rows there, too
+    given = {"sample_weight": own} if "sample_weight" in known else {}
+    return np.asarray(compute_class_weight(by_class, classes=classes, y=labels, **given)[codes])
 
 
 def _logistic(model: Any, params: dict[str, Any], y: Any) -> Problem:

@@ -25,7 +25,8 @@ class PrunedEstimator(MetaEstimatorMixin, BaseEstimator):
 
     A pipeline of imbalanced-learn passes on rows but no weights; this passes on both. Put scalers before it in a pipeline,
     so that they see all rows. In place of a pipeline as `estimator`, its last step gets the weights; where metadata
-    routing is enabled, the steps that request `sample_weight` do.
+    routing is enabled, the steps that request `sample_weight` do. A `sample_weight` of your own goes into `fit`: the pruner
+    sees it, and the estimator gets its product with the pruner's weights.
 
     Parameters
     ----------
@@ -53,16 +54,16 @@ class PrunedEstimator(MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.pruner = pruner
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the rows to keep, and fit the estimator on them.
 
         Parameters
         ----------
-        X, y : as for `InfluencePruner.fit`, and as the estimator takes them
+        X, y, sample_weight : as for `InfluencePruner.fit`, and as the estimator takes them
         """
         pruner = InfluencePruner(weights=True) if self.pruner is None else clone(self.pruner)
-        self.pruner_ = pruner.fit(X, y)
-        kept, weighted = self.pruner_.sample_indices_, self.pruner_.report_.certificate.weighted
+        self.pruner_ = pruner.fit(X, y, sample_weight)
+        kept, weighted = self.pruner_.sample_indices_, self.pruner_.report_.certificate.has_weights
         weights = {self._weight_name(): self.pruner_.weights_} if weighted else {}
         self.estimator_ = clone(self.estimator).fit(rows_of(X, kept), rows_of(y, kept), **weights)
         return self
@@ -89,9 +90,10 @@ class PrunedEstimator(MetaEstimatorMixin, BaseEstimator):
         return self._fitted("decision_function")(X)  # type: ignore[no-any-return]
 
     @available_if(_estimator_has("score"))
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the score of the fitted estimator."""
-        return float(self._fitted("score")(X, y))
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return float(self._fitted("score")(X, y, **weights))
 
     def _fitted(self, name: str) -> Any:
         check_is_fitted(self)

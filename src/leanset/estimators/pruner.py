@@ -2,6 +2,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.multiclass import type_of_target
@@ -34,7 +35,8 @@ class InfluencePruner(OneToOneFeatureMixin, BaseEstimator):
     Attributes
     ----------
     sample_indices_ : row numbers of the kept examples, ascending
-    weights_ : their weights, all 1 unless `weights` or `same_model` is asked for
+    weights_ : their weights for `sample_weight`: all 1 unless `weights` or `same_model` is asked for, times the
+        `sample_weight` that was given to `fit`, if any
     report_ : the `leanset.PruneResult`, with the certificate
     sampling_strategy_ : number of kept rows of each class; with the loss for classes only
     n_features_in_, feature_names_in_ : as in scikit-learn
@@ -63,16 +65,17 @@ class InfluencePruner(OneToOneFeatureMixin, BaseEstimator):
     report_: PruneResult
     sampling_strategy_: dict[Any, int]
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the rows to keep.
 
         Parameters
         ----------
         X : (n, d) array, sparse matrix or data frame, of which categories become one feature for each value
         y : (n,) classes, also one-vs-all; a 0/1 matrix with loss="sigmoid"; numbers with loss="squared"
+        sample_weight : (n,) how much each row counts; all alike if None
         """
         features, targets = self._checked(X, y)
-        self.report_ = prune(features, targets, **self._options())
+        self.report_ = prune(features, targets, sample_weight=sample_weight, **self._options())
         self.sample_indices_ = self.report_.kept
         self.weights_ = self.report_.weights
         if self._has_classes:
@@ -81,15 +84,37 @@ class InfluencePruner(OneToOneFeatureMixin, BaseEstimator):
             self.sampling_strategy_ = dict(zip(classes.tolist(), counts.tolist(), strict=True))
         return self
 
-    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def fit_resample(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any]:
         """Find the rows to keep, and return these rows of X and y in the form in which they were given.
 
         Parameters
         ----------
-        X, y : as for `fit`
+        X, y, sample_weight : as for `fit`; fit what comes next with `weights_`
         """
-        self.fit(X, y)
+        self.fit(X, y, sample_weight)
         return rows_of(X, self.sample_indices_), rows_of(y, self.sample_indices_)
+
+    def set_fit_resample_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Say whether a pipeline of imbalanced-learn hands `sample_weight` to `fit_resample`, as `set_fit_request` does.
+
+        imbalanced-learn adds such a method to classes that are made after it was imported, which is not sure here. Its
+        pipelines ask for the request of `fit`, too, which is the same choice of rows; so this sets both.
+
+        Parameters
+        ----------
+        sample_weight : True, False, None to refuse weights, or the name that the pipeline is given them by
+        """
+        if not get_config()["enable_metadata_routing"]:
+            raise RuntimeError(
+                "metadata routing is off; enable it with sklearn.set_config(enable_metadata_routing=True)."
+            )
+        requests = self.get_metadata_routing()
+        if not hasattr(requests, "fit_resample"):
+            raise RuntimeError("`set_fit_resample_request` needs imbalanced-learn, which is not imported.")
+        for method in (requests.fit, requests.fit_resample):
+            method.add_request(param="sample_weight", alias=sample_weight)
+        self._metadata_request = requests
+        return self
 
     def __sklearn_tags__(self) -> TagsOfSampler:
         return sampler_tags(super().__sklearn_tags__())

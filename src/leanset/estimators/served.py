@@ -10,22 +10,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from leanset._arrays import plain_array
 from leanset._errors import InputError
-from leanset.estimators.problems import problem_of
+from leanset.estimators.problems import problem_of, weights_for
 from leanset.pruning import prune
 from leanset.result import PruneResult
 
 
-def prune_for(estimator: Any, X: Any, y: Any, **options: Any) -> PruneResult:
+def prune_for(estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, **options: Any) -> PruneResult:
     """Prune for a model of scikit-learn, so that the certificate is about that very model.
 
-    The loss, the penalty and the intercept are read from the estimator. The transformers of a pipeline are used as they
-    are if it is fitted, and fitted on all rows otherwise; keep them as they are when you fit the last step on the kept rows.
-    With `weights=True` or `same_model=True`, that fit has the `coef_` of all rows, wherever weights can achieve it.
+    The loss, the penalty, the intercept and the `class_weight` are read from the estimator. The transformers of a pipeline are
+    used as they are if it is fitted, and fitted on all rows otherwise; keep them as they are when you fit the last step on the
+    kept rows. With `weights=True` or `same_model=True`, that fit has the `coef_` of all rows, wherever weights can achieve it.
+
+    The weights of the result are the products of `sample_weight`, of the weights of the classes and of leanset's own. So fit
+    the kept rows with them as `sample_weight`, and without `class_weight`, which would count the classes twice.
 
     Parameters
     ----------
     estimator : LogisticRegression, RidgeClassifier or Ridge, or a Pipeline that ends in one; fitted or not
-    X, y : all rows, as the estimator takes them
+    X, y, sample_weight : all rows, as the estimator takes them
     options : a budget and other options of `leanset.prune`, except those that the estimator answers
 
     Returns
@@ -50,6 +53,7 @@ def prune_for(estimator: Any, X: Any, y: Any, **options: Any) -> PruneResult:
     """
     model, transformed = _last_step(estimator, X, y)
     problem = problem_of(model, y)
+    weight = weights_for(model, y, sample_weight)
     answered = [name for name in options if name in {"C", "l2"} | problem.options.keys()]
     if answered:
         raise InputError(
@@ -60,7 +64,7 @@ def prune_for(estimator: Any, X: Any, y: Any, **options: Any) -> PruneResult:
         options["validation"] = (transformed(features), problem.targets(labels))
     if len(problem.pinned):
         options["pinned"] = np.union1d(problem.pinned, _row_numbers(options.get("pinned")))
-    result = prune(transformed(X), problem.targets(y), **options, **problem.options)
+    result = prune(transformed(X), problem.targets(y), sample_weight=weight, **options, **problem.options)
     return replace(result, labels=plain_array(y, "y").astype(str)) if len(problem.pinned) else result
 
 

@@ -19,7 +19,7 @@ class Curvature:
     """The Hessian of mean loss + penalty at one head, as an operator and, on demand, as a matrix.
 
     H = Σ w_i W_i ⊗ x_i x_iᵀ / Σ w_i, a sum over rows, + l2·I on what is penalised; the loss defines the C × C matrices
-    W_i. If `weights` is None, every row has weight 1.
+    W_i, and the weights w_i are the design's worth of each row times `weights`, 1 if there are none.
     """
 
     design: Design
@@ -47,9 +47,13 @@ class Curvature:
         """Numbers of the rows with non-zero weight."""
         return np.arange(len(self.design)) if self.weights is None else np.flatnonzero(self.weights)
 
+    @cached_property
+    def _counts(self) -> Vector | None:
+        return self.design.counts(self.weights)
+
     @property
     def _total(self) -> float:
-        return float(len(self.design) if self.weights is None else self.weights.sum())
+        return self.design.total(self.weights)
 
     def apply(self, stack: Matrix) -> Matrix:
         """Return H v for a (k, C, D) stack of heads; two matrix products per chunk, no C·D × C·D matrix."""
@@ -100,17 +104,18 @@ class Curvature:
 
     def batch(self, size: int, rng: np.random.Generator) -> "Curvature":
         """Return the Hessian over rows drawn with replacement, each as often as its weight says on average."""
-        rows = self.rows_that_count
-        even = self.weights is None or np.ptp(self.weights[rows]) == 0
-        chances = None if even or self.weights is None else self.weights[rows] / self.weights[rows].sum()
-        return replace(self.sample(rng.choice(rows, size, p=chances)), weights=None)
+        rows, counts = self.rows_that_count, self._counts
+        even = counts is None or np.ptp(counts[rows]) == 0
+        chances = None if even or counts is None else counts[rows] / counts[rows].sum()
+        drawn = self.sample(rng.choice(rows, size, p=chances))
+        return replace(drawn, design=replace(drawn.design, worth=None), weights=None)
 
     def kronecker(self) -> "KroneckerFactors":
         """Return the Kronecker-eigenbasis approximation (EK-FAC: George et al. 2018) of the Hessian."""
-        width, total = self.shape[1], self._total
-        weighted = self.predicted if self.weights is None else self.predicted * self.weights[:, None]
+        width, total, counts = self.shape[1], self._total, self._counts
+        weighted = self.predicted if counts is None else self.predicted * counts[:, None]
         diagonal = self.loss.diagonal(self.predicted)
-        mean = diagonal.mean(axis=0) if self.weights is None else self.weights @ diagonal / total
+        mean = diagonal.mean(axis=0) if counts is None else counts @ diagonal / total
         output_factor = np.diag(mean)
         if self.loss.coupled:
             output_factor -= weighted.T @ self.predicted / total
@@ -132,7 +137,7 @@ class Curvature:
         return KroneckerFactors(output_basis, feature_basis, np.maximum(values, _LEAST * values.max()))
 
     def _summed(self, part: Callable[..., Any], width: int) -> Any:
-        return sum_rows(part, self.design.rows, self.predicted, width=width, weights=self.weights)
+        return sum_rows(part, self.design.rows, self.predicted, width=width, weights=self._counts)
 
 
 @dataclass(frozen=True)
@@ -155,16 +160,16 @@ class KroneckerFactors:
         """Return (k, C) residuals and (k, D) features in the basis; their products are the coordinates of the gradients."""
         return residual @ self.output_basis, x @ self.feature_basis
 
-    def row_norms(self, rows: RowTable, residual: Matrix, shift: Matrix, power: float = 1.0) -> Vector:
-        """Return ‖H^(−power)(g_i + shift)‖ for every row, g_i = residual_i ⊗ x_i, without computing the vectors."""
+    def row_norms(self, rows: RowTable, residual: Matrix, worth: Vector, shift: Matrix, power: float = 1.0) -> Vector:
+        """Return ‖H^(−power)(g_i + worth_i·shift)‖ for every row, g_i = residual_i ⊗ x_i, without computing the vectors."""
         divisors = self.eigenvalues**power
         turned_shift = self.turned(shift) / divisors
 
-        def squared(x: Matrix, r: Matrix) -> Vector:
+        def squared(x: Matrix, r: Matrix, s: Vector) -> Vector:
             u, v = self.row_factors(r, x)
             square = np.einsum("nc,nc->n", u**2, v**2 @ (divisors**-2).T)
             cross = np.einsum("nc,nc->n", u, v @ (turned_shift / divisors).T)
-            return np.asarray(square + 2.0 * cross + np.sum(turned_shift**2))
+            return np.asarray(square + 2.0 * s * cross + s**2 * np.sum(turned_shift**2))
 
-        lengths = map_rows(squared, rows, residual, width=sum(self.eigenvalues.shape))
+        lengths = map_rows(squared, rows, residual, worth, width=sum(self.eigenvalues.shape))
         return np.asarray(np.sqrt(np.maximum(lengths, 0.0)))

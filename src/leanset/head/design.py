@@ -43,13 +43,16 @@ class Scaling:
 class Design:
     """The inputs of the head: rows of D columns (features and a 1 for the bias), their targets, and the loss.
 
-    `penalise_bias` says whether the penalty on the head is also on the last column.
+    `penalise_bias` says whether the penalty on the head is also on the last column. `worth` is how much each row counts, 1
+    on average; every row counts 1 if it is None. Weights that the methods take come on top of it: they say how much of a row
+    is there, 0 if it was removed. So this class is the only place where the two are multiplied.
     """
 
     rows: RowTable
     targets: AnyArray
     loss: Loss
     penalise_bias: bool = True
+    worth: Vector | None = None
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -66,7 +69,24 @@ class Design:
 
     def sample(self, rows: Rows) -> "Design":
         """Return a copy of some rows."""
-        return replace(self, rows=some_rows(self.rows, rows), targets=self.targets[rows])
+        worth = None if self.worth is None else self.worth[rows]
+        return replace(self, rows=some_rows(self.rows, rows), targets=self.targets[rows], worth=worth)
+
+    def counts(self, weights: Vector | None = None) -> Vector | None:
+        """Return how much each row counts if `weights` of them are there; None if every row counts 1."""
+        if self.worth is None or weights is None:
+            return self.worth if weights is None else weights
+        return np.asarray(self.worth * weights)
+
+    def total(self, weights: Vector | None = None) -> float:
+        """Return how much all rows count together."""
+        counts = self.counts(weights)
+        return float(len(self) if counts is None else counts.sum())
+
+    @property
+    def worth_of_rows(self) -> Vector:
+        """How much each row counts, as an array in any case."""
+        return np.ones(len(self)) if self.worth is None else self.worth
 
     def ridge(self, l2: float) -> Ridge:
         """Return the penalty (l2/2)‖θ‖² on the columns that it is on."""
@@ -78,13 +98,14 @@ class Design:
 
     def mean_loss(self, theta: Matrix, weights: Vector | None = None) -> float:
         """Return the (weighted) mean of the losses."""
-        if weights is None:
+        counts = self.counts(weights)
+        if counts is None:
             return float(self.losses(theta).mean())
 
         def total(x: Matrix, y: AnyArray, w: Vector) -> float:
             return float(w @ self.loss.values(x @ theta.T, y))
 
-        return sum_rows(total, self.rows, self.targets, width=self.width, weights=weights) / float(weights.sum())
+        return sum_rows(total, self.rows, self.targets, width=self.width, weights=counts) / float(counts.sum())
 
     def objective(self, theta: Matrix, l2: float, weights: Vector | None = None) -> float:
         """Return the (weighted) mean of the losses plus the penalty."""
@@ -95,11 +116,12 @@ class Design:
         return map_rows(lambda x: self.loss.predicted(x @ theta.T), self.rows, width=self.width, weights=weights)
 
     def residual(self, predicted: Matrix) -> Matrix:
-        """Return the (n, C) residuals of predictions."""
-        return self.loss.residual(predicted, self.targets)
+        """Return the (n, C) residuals of predictions, each as often as its row counts: its product with x is the gradient."""
+        plain = self.loss.residual(predicted, self.targets)
+        return plain if self.worth is None else plain * self.worth[:, None]
 
     def gradient_sum(self, residual: Matrix, weights: Vector | None = None) -> Matrix:
-        """Return Σ_i weights_i residual_i ⊗ x_i, a (C, D) matrix."""
+        """Return Σ_i weights_i residual_i ⊗ x_i, a (C, D) matrix; the residuals are those of `residual`."""
         if weights is None:
             return sum_rows(lambda x, r: r.T @ x, self.rows, residual, width=self.width)
         return sum_rows(lambda x, r, w: (r * w[:, None]).T @ x, self.rows, residual, width=self.width, weights=weights)
@@ -117,21 +139,22 @@ class Design:
             lengths = np.einsum("ij,ij->i", residual, residual) * np.einsum("ij,ij->i", x, x)
             return residual.T @ x, np.asarray(np.sqrt(lengths).sum())
 
-        gradient, scale = sum_rows(part, self.rows, predicted, self.targets, width=self.width, weights=weights)
+        counts = self.counts(weights)
+        gradient, scale = sum_rows(part, self.rows, predicted, self.targets, width=self.width, weights=counts)
         return gradient, float(scale)
 
     def mean_gradient(self, theta: Matrix) -> Matrix:
         """Return the gradient of the mean loss (no penalty) at a head."""
-        return self.gradient_at(self.predicted(theta))[0] / len(self)
+        return self.gradient_at(self.predicted(theta))[0] / self.total()
 
     def mean_squared_output(self, change: Matrix) -> float:
-        """Return the mean of ‖Δθ x‖² over the rows."""
+        """Return the (weighted) mean of ‖Δθ x‖² over the rows."""
 
-        def energy(x: Matrix) -> float:
+        def energy(x: Matrix, w: Vector | None = None) -> float:
             moved = x @ change.T
-            return float(np.einsum("ij,ij->", moved, moved))
+            return float(np.einsum("ij,ij->", moved, moved if w is None else moved * w[:, None]))
 
-        return sum_rows(energy, self.rows, width=self.width) / len(self)
+        return sum_rows(energy, self.rows, width=self.width, weights=self.worth) / self.total()
 
 
 def design_of(
@@ -141,7 +164,8 @@ def design_of(
 
     If the bias is not penalised, features are centred in any case. The head and its penalty are then the same but for the
     bias, which becomes the output at the mean example; far from zero it would be hard to tell from the other weights.
-    A head without a bias has a column of zeros in its place, whose weights the penalty holds at zero.
+    A head without a bias has a column of zeros in its place, whose weights the penalty holds at zero. The mean and the
+    deviation are those of the weighted examples, if they have weights.
 
     Examples
     --------
@@ -155,15 +179,17 @@ def design_of(
     width = examples.features.shape[1]
     scaling = Scaling(np.zeros(width), np.ones(width))
     if standardize or not penalise_bias:
-        scaling = _scaling(examples.features)
+        scaling = _scaling(examples.features, _worth(examples))
     if not standardize:
         scaling = replace(scaling, scale=np.ones(width))
-    design = Design(scaling.design_rows(examples.features, bias=bias), examples.labels, loss, penalise_bias)
+    rows = scaling.design_rows(examples.features, bias=bias)
+    design = Design(rows, examples.labels, loss, penalise_bias, _worth(examples))
     _refuse_overflow(design, "features")
     if examples.validation is None:
         return design, None, scaling
     held_out = examples.validation
-    judge = replace(design, rows=scaling.design_rows(held_out.features, bias=bias), targets=held_out.labels)
+    rows = scaling.design_rows(held_out.features, bias=bias)
+    judge = replace(design, rows=rows, targets=held_out.labels, worth=_worth(held_out))
     _refuse_overflow(judge, "val_features")
     return design, judge, scaling
 
@@ -177,17 +203,26 @@ def _refuse_overflow(design: Design, features: str) -> None:
         )
 
 
-def _scaling(features: AnyArray) -> Scaling:
+def _worth(examples: Examples) -> Vector | None:
+    """Return weights with the mean 1, so that n examples count n together, whatever the unit of the weights."""
+    return None if examples.weight is None else np.asarray(examples.weight / examples.weight.mean())
+
+
+def _scaling(features: AnyArray, worth: Vector | None) -> Scaling:
     table, n, width = MemoryRows(features), len(features), features.shape[1]
     # Columns are divided by their largest value before squaring, so that 1e160 or 1e-200 neither overflows nor vanishes.
     peak = np.maximum(largest_in_rows(table), np.finfo(np.float64).tiny)
-    mean = sum_rows(lambda x: (x / peak).sum(axis=0) / n, table, width=width)
 
-    def squares(x: AnyArray) -> Vector:
+    def average(x: AnyArray, w: Vector | None = None) -> Vector:
+        return np.asarray((x / peak).sum(axis=0) / n if w is None else w @ (x / peak) / n)
+
+    mean = sum_rows(average, table, width=width, weights=worth)
+
+    def squares(x: AnyArray, w: Vector | None = None) -> Vector:
         deviation = x / peak - mean
-        return np.asarray(np.einsum("ij,ij->j", deviation, deviation))
+        return np.asarray(np.einsum("ij,ij->j", deviation, deviation if w is None else deviation * w[:, None]))
 
-    variance = sum_rows(squares, table, width=width) / n
+    variance = sum_rows(squares, table, width=width, weights=worth) / n
     mean, scale = mean * peak, np.sqrt(variance) * peak
     # The deviation of a constant column is rounding noise of its mean; dividing by it would turn noise into signal.
     constant = scale <= 1e-12 * np.maximum(np.abs(mean), np.finfo(np.float64).tiny)

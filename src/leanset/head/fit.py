@@ -50,8 +50,8 @@ def fit_head(
 ) -> HeadFit:
     """Fit a head by Newton steps whose linear systems are solved with conjugate gradients.
 
-    Minimises Σ w_i ℓ_i / Σ w_i + (l2/2)‖θ‖². Stops when the bound on the distance to the minimiser (see `HeadFit`) is at
-    most `relative_error`·‖θ‖.
+    Minimises Σ w_i ℓ_i / Σ w_i + (l2/2)‖θ‖², with w_i the weights times the design's worth of each row. Stops when the bound
+    on the distance to the minimiser (see `HeadFit`) is at most `relative_error`·‖θ‖.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ class _Problem:
     def gradient(self, theta: Matrix) -> tuple[Matrix, Matrix, float]:
         """Return the predictions, the gradient, and the norm that rounding leaves at the exact minimiser."""
         predicted = self.design.predicted(theta, self.weights)
-        total = float(len(self.design) if self.weights is None else self.weights.sum())
+        total = self.design.total(self.weights)
         gradient, scale = self.design.gradient_at(predicted, self.weights)
         ridge = self.design.ridge(self.l2)
         # The gradient has no part along what is held; rounding errors there would look like a step to take.

@@ -15,7 +15,7 @@ from leanset.rows import RowTable, map_some_rows
 class FittedHead:
     """A fitted head and its predictions on all rows; influences and removals refer to it.
 
-    `weights` in its methods are 0 for a removed row and 1 for a kept one.
+    `weights` in its methods are 0 for a removed row and 1 for a kept one; how much each row counts is the design's `worth`.
     """
 
     design: Design
@@ -88,11 +88,13 @@ class FittedHead:
 
     def l2_on(self, weights: Vector | None) -> float:
         """Return the l2 of the problem on weighted rows."""
-        return self.l2 if weights is None else self.penalty.l2_on(self.l2, len(self), float(weights.sum()))
+        return (
+            self.l2 if weights is None else self.penalty.l2_on(self.l2, self.design.total(), self.design.total(weights))
+        )
 
     def mean_gradient(self, weights: Vector) -> Matrix:
         """Return the gradient at this head of the problem on weighted rows, penalty included."""
-        mean = self.gradient_sum(weights, centred=False) / float(weights.sum())
+        mean = self.gradient_sum(weights, centred=False) / self.design.total(weights)
         return mean + self.design.ridge(self.l2_on(weights)).slope(self.theta)
 
     def gradients(self, rows: Rows) -> Matrix:
@@ -102,6 +104,6 @@ class FittedHead:
         )
 
     def gradient_sum(self, weights: Vector, *, centred: bool) -> Matrix:
-        """Return Σ_i weights_i g_i, plus the penalty's slope for each row if centred."""
+        """Return Σ_i weights_i g_i, plus the penalty's slope for each row, as often as it counts, if centred."""
         total = self.design.gradient_sum(self.residual, weights)
-        return total + float(weights.sum()) * self.penalty_slope if centred else total
+        return total + self.design.total(weights) * self.penalty_slope if centred else total

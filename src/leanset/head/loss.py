@@ -71,8 +71,8 @@ class Loss(abc.ABC):
         curvature = self.diagonal(predicted) @ basis**2
         return np.asarray(curvature - (predicted @ basis) ** 2 if self.coupled else curvature)
 
-    def l2_of(self, c: float, n: int) -> float:
-        """Return the l2 that stands for scikit-learn's C (for `Ridge`, 1/alpha) on n examples."""
+    def l2_of(self, c: float, n: float) -> float:
+        """Return the l2 that stands for scikit-learn's C (for `Ridge`, 1/alpha) on examples that count n together."""
         return 1.0 / (c * n)
 
     def basis(self) -> Matrix:

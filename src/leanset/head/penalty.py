@@ -18,8 +18,8 @@ class Penalty(abc.ABC):
     centred: ClassVar[bool]  # whether each removed row takes its share l2·θ̂ of the penalty with it
 
     @abc.abstractmethod
-    def l2_on(self, l2: float, n: int, total: float) -> float:
-        """Return the l2 of the mean loss on rows of `total` weight, when it was `l2` on all n."""
+    def l2_on(self, l2: float, n: float, total: float) -> float:
+        """Return the l2 of the mean loss on rows of `total` weight, when it was `l2` on all, of weight n."""
 
     @property
     @abc.abstractmethod
@@ -40,7 +40,7 @@ class MeanPenalty(Penalty):
     name: ClassVar[str] = "mean"
     centred: ClassVar[bool] = True
 
-    def l2_on(self, l2: float, n: int, total: float) -> float:
+    def l2_on(self, l2: float, n: float, total: float) -> float:
         """Return l2."""
         return l2
 
@@ -63,7 +63,7 @@ class TotalPenalty(Penalty):
     name: ClassVar[str] = "total"
     centred: ClassVar[bool] = False
 
-    def l2_on(self, l2: float, n: int, total: float) -> float:
+    def l2_on(self, l2: float, n: float, total: float) -> float:
         """Return l2·n divided by the weight that is left."""
         return l2 * n / total
 

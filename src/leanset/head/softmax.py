@@ -58,7 +58,7 @@ class Softmax(Loss):
         pushed -= p * pushed.sum(axis=2, keepdims=True)
         return pushed
 
-    def l2_of(self, c: float, n: int) -> float:
+    def l2_of(self, c: float, n: float) -> float:
         """Return 1/(C·n); twice that for two classes, where scikit-learn has one row w and this head has two, ±w/2."""
         return super().l2_of(c, n) * (2.0 if self.outputs == 2 else 1.0)
 

@@ -32,7 +32,7 @@ class HeadInverses:
 
     def influence_of_sum(self, head: FittedHead, removed: Vector, *, centred: bool = True) -> LinearSolution:
         """Return the linear prediction of the head's change, (1/n) H⁻¹ Σ removed_i g_i, as a (1, C, D) stack."""
-        rhs = head.gradient_sum(removed, centred=centred) / len(head)
+        rhs = head.gradient_sum(removed, centred=centred) / head.design.total()
         return self.sums.solve(rhs[None])
 
 

@@ -27,12 +27,13 @@ class DenseMap(InfluenceMap):
 
     def vectors(self, rows: Rows) -> Vectors32:
         """Return the (k, p) vectors of some rows."""
-        return map_some_rows(self._chunk, self.head.rows, rows, self.head.residual, width=len(self.inverse))
+        columns = self.head.residual, self.head.design.worth_of_rows
+        return map_some_rows(self._chunk, self.head.rows, rows, *columns, width=len(self.inverse))
 
     def total(self, weights: Vector) -> Vector:
         """Return the weighted sum of the vectors: one gradient sum and one product."""
         gradients = self.basis.T @ self.head.gradient_sum(weights, centred=False)
-        total = gradients.reshape(-1) + weights.sum() * self.shift.astype(np.float64)
+        total = gradients.reshape(-1) + self.head.design.total(weights) * self.shift.astype(np.float64)
         return np.asarray(total @ self.inverse.astype(np.float64))
 
     def coordinates(self, head: Matrix) -> Vector:
@@ -43,17 +44,18 @@ class DenseMap(InfluenceMap):
     def norms(self) -> Vector:
         """Return the length of every row's vector."""
 
-        def lengths(x: Matrix, r: Matrix) -> Vector:
-            part = self._chunk(x, r)
+        def lengths(x: Matrix, r: Matrix, s: Vector) -> Vector:
+            part = self._chunk(x, r, s)
             return np.asarray(np.sqrt(np.einsum("ij,ij->i", part, part, dtype=np.float64)))
 
-        return map_rows(lengths, self.head.rows, self.head.residual, width=len(self.inverse))
+        columns = self.head.residual, self.head.design.worth_of_rows
+        return map_rows(lengths, self.head.rows, *columns, width=len(self.inverse))
 
-    def _chunk(self, x: Matrix, r: Matrix) -> Vectors32:
+    def _chunk(self, x: Matrix, r: Matrix, s: Vector) -> Vectors32:
         errors = (r @ self.basis).astype(np.float32)
         features = x.astype(np.float32)
         gradients = (errors[:, :, None] * features[:, None, :]).reshape(len(x), -1)
-        gradients += self.shift
+        gradients += s[:, None].astype(np.float32) * self.shift
         return np.asarray(gradients @ self.inverse)
 
 

@@ -67,12 +67,12 @@ def influence_map(
     ----------
     head : the fitted head
     inverse : how to invert the Hessian
-    centred : add the penalty's slope l2·θ̂ to each gradient, so that the vectors of all rows sum to zero
+    centred : add the penalty's slope l2·θ̂ to each gradient, as often as its row counts, so that all vectors sum to zero
     weights : (n,) row weights for the Hessian and for the divisor; all rows if None
     prepared : the prepared inverse of that Hessian, if the caller already has it
     measured_by : measure vectors by ΔᵀHΔ with H the Hessian of this head, twice the rise of its objective; by their
         Euclidean length if None
     """
-    scale = 1.0 / (len(head) if weights is None else float(weights.sum()))
+    scale = 1.0 / head.design.total(weights)
     shift = head.penalty_slope if centred else np.zeros_like(head.theta)
     return inverse.influence(head, weights, shift, scale, prepared, measured_by)

@@ -30,16 +30,21 @@ class KroneckerMap(InfluenceMap):
         weight = self.scale / self._divisors[self.outputs, self.features]
         shift = self.shift[self.outputs, self.features]
 
-        def leading(x: Matrix, r: Matrix) -> Vectors32:
+        def leading(x: Matrix, r: Matrix, s: Vector) -> Vectors32:
             u, v = self.factors.row_factors(r, x)
-            return ((u[:, self.outputs] * v[:, self.features] + shift) * weight).astype(np.float32)
+            return ((u[:, self.outputs] * v[:, self.features] + s[:, None] * shift) * weight).astype(np.float32)
 
-        return map_some_rows(leading, self.head.rows, rows, self.head.residual, width=len(self.outputs))
+        columns = self.head.residual, self.head.design.worth_of_rows
+        return map_some_rows(leading, self.head.rows, rows, *columns, width=len(self.outputs))
 
     def total(self, weights: Vector) -> Vector:
         """Return the leading coordinates of the weighted sum."""
         gradients = self.head.gradient_sum(weights, centred=False)
-        whole = self.scale * (self.factors.turned(gradients) + weights.sum() * self.shift) / self._divisors
+        whole = (
+            self.scale
+            * (self.factors.turned(gradients) + self.head.design.total(weights) * self.shift)
+            / self._divisors
+        )
         return np.asarray(whole[self.outputs, self.features])
 
     def coordinates(self, head: Matrix) -> Vector:
@@ -50,7 +55,8 @@ class KroneckerMap(InfluenceMap):
     def norms(self) -> Vector:
         """Return the approximate length of every row's complete vector."""
         shift = self.factors.output_basis @ self.shift @ self.factors.feature_basis.T
-        return self.scale * self.factors.row_norms(self.head.rows, self.head.residual, shift, self.power)
+        head, worth = self.head, self.head.design.worth_of_rows
+        return self.scale * self.factors.row_norms(head.rows, head.residual, worth, shift, self.power)
 
     @property
     def _divisors(self) -> Matrix:
@@ -75,11 +81,12 @@ def kronecker_map(
         return (u**2).T @ v**2
 
     second_moment = sum_rows(squares, head.rows, head.residual, width=head.design.width)
-    energy = (second_moment / len(head) + turned_shift**2) / factors.eigenvalues ** (2 * power)
+    worth = head.design.worth_of_rows
+    energy = (second_moment / len(head) + np.mean(worth**2) * turned_shift**2) / factors.eigenvalues ** (2 * power)
     leading = np.argsort(-energy, axis=None, kind="stable")[:directions]
     outputs, features = np.unravel_index(np.sort(leading), energy.shape)
     probes = np.linspace(0, len(head) - 1, _PROBES).astype(np.int64)
-    residual = solved_by(factors, curvature, head.gradients(probes) + shift).worst_residual
+    residual = solved_by(factors, curvature, head.gradients(probes) + worth[probes, None, None] * shift).worst_residual
     captured = float(energy[outputs, features].sum() / energy.sum())
     return KroneckerMap(head, factors, outputs, features, turned_shift, scale, power, residual, captured)
 

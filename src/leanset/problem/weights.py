@@ -2,8 +2,8 @@
 
 The head θ̂ of all rows stays the minimiser on weighted rows exactly when the weighted gradients still balance the penalty:
 Σ w_i g_i = −n·l2·θ̂ under the total penalty, Σ w_i (g_i + l2·θ̂) = 0 under the mean penalty, with 0 in place of l2·θ̂
-where nothing is penalised. These are as many linear equations as the head has free weights, in as many unknowns as there
-are kept rows.
+where nothing is penalised. A row that counts more has a gradient and a share of l2·θ̂ that are as much longer. These are as
+many linear equations as the head has free weights, in as many unknowns as there are kept rows.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class WeightProblem:
     def target(self) -> Matrix:
         """The (C, D) sum that the weighted gradients must have."""
         head = self.head
-        return np.zeros_like(head.theta) if head.penalty.centred else -len(head) * head.penalty_slope
+        return np.zeros_like(head.theta) if head.penalty.centred else -head.design.total() * head.penalty_slope
 
     @cached_property
     def scale(self) -> float:
@@ -64,7 +64,7 @@ class WeightProblem:
             width=head.design.width,
             weights=self.base,
         )
-        return float(np.linalg.norm(total + float(self.base.sum()) * np.abs(self._shift)))
+        return float(np.linalg.norm(total + head.design.total(self.base) * np.abs(self._shift)))
 
     @property
     def _shift(self) -> Matrix:
@@ -90,20 +90,21 @@ class WeightProblem:
             width=head.design.width,
             weights=self.kept,
         )
-        return np.asarray(self.base * (products + float(np.sum(self._shift * direction))))
+        shared = head.design.worth_of_rows * float(np.sum(self._shift * direction))
+        return np.asarray(self.base * (products + shared))
 
     def normal_matrix(self, free: Vector) -> Matrix:
         """Return Σ_free base_i² v_i v_iᵀ as a matrix in the coordinates of the loss's basis."""
         head, basis = self.head, self.head.loss.basis()
         shift = (basis.T @ self._shift).reshape(-1)
 
-        def gram(x: Matrix, r: Matrix, w: Vector) -> Matrix:
-            vectors = ((r @ basis)[:, :, None] * x[:, None, :]).reshape(len(x), -1) + shift
+        def gram(x: Matrix, r: Matrix, s: Vector, w: Vector) -> Matrix:
+            vectors = ((r @ basis)[:, :, None] * x[:, None, :]).reshape(len(x), -1) + s[:, None] * shift
             vectors *= w[:, None]
             return vectors.T @ vectors
 
-        width = basis.shape[1] * head.rows.shape[1]
-        return sum_rows(gram, head.rows, head.residual, width=width, weights=free * self.base)
+        columns, width = (head.residual, head.design.worth_of_rows), basis.shape[1] * head.rows.shape[1]
+        return sum_rows(gram, head.rows, *columns, width=width, weights=free * self.base)
 
     @property
     def _power(self) -> float:

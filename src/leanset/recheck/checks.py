@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from leanset._arrays import Matrix, Rows, Vector
+from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset.data import Examples, fingerprint
 from leanset.recheck.plain import PLAIN_LOSSES, PlainProblem, plain_design
 from leanset.recheck.random_sets import RandomRule, mean_loss_gap, random_heads
@@ -47,7 +47,7 @@ def check_removal(
     kept, removed : row numbers as saved
     certificate : the saved certificate as a dict
     standardize, bias : whether the run scaled its features, and whether its head has a bias
-    weights : of the kept rows in their order, if they have any
+    weights : of the kept rows in their order, those they came with included; None if all count alike
     rule : how the run draws its random removals
     tolerance : relative difference allowed between claimed and re-measured changes
     """
@@ -82,11 +82,14 @@ def _check_changes(
 ) -> Iterator[Check]:
     loss, outputs, l2 = PLAIN_LOSSES[certificate["loss"]], len(examples.classes), certificate["l2"]
     penalised = bool(certificate["penalised_bias"])
-    as_seen = partial(plain_design, examples.features, standardize=standardize, centre=not penalised, bias=bias)
+    own = examples.weight
+    as_seen = partial(
+        plain_design, examples.features, standardize=standardize, centre=not penalised, bias=bias, weights=own
+    )
     x = as_seen(examples.features)
-    problem = PlainProblem(loss, x, examples.labels, outputs, l2, penalise_bias=penalised)
+    problem = PlainProblem(loss, x, examples.labels, outputs, l2, own, penalise_bias=penalised)
     worth = len(kept) if weights is None else float(weights.sum())
-    lean_l2, other_l2 = _kept_l2(certificate["penalty"], l2, len(x), worth)
+    lean_l2, other_l2 = _kept_l2(certificate["penalty"], l2, problem.total, worth)
     lean_problem = problem.part(kept, lean_l2, weights)
     full, lean = problem.fit(), lean_problem.fit()
     norm, change = float(np.linalg.norm(full)), float(np.linalg.norm(lean - full))
@@ -101,13 +104,14 @@ def _check_changes(
     yield _close("Newton step", certificate["newton_change"], newton, tolerance, slack=resolution)
     if certificate["inverse_residual"] < 1e-4:
         plain = certificate["formulation"] == "paper" or certificate["penalty"] == "total"
-        gone = np.ones(len(x))
+        gone = np.ones(len(x)) if own is None else own.copy()
         gone[kept] -= 1.0 if weights is None else weights
         linear = _influence(problem, gone, full, centred=not plain)
         yield _close("influence", certificate["influence_change"], linear, tolerance, slack=resolution)
     judge = problem
     if examples.validation is not None:
-        judge = replace(problem, x=as_seen(examples.validation.features), y=examples.validation.labels)
+        held_out = examples.validation
+        judge = replace(problem, x=as_seen(held_out.features), y=held_out.labels, weights=held_out.weight)
     yield from _check_bounds(judge, full, lean - full, certificate, tolerance, resolution)
     yield _close(
         "training loss",
@@ -130,7 +134,7 @@ def _check_changes(
     yield from _check_answers(judge, full, lean, certificate, "validation")
 
 
-def _kept_l2(penalty: str, l2: float, n: int, worth: float) -> tuple[float, float]:
+def _kept_l2(penalty: str, l2: float, n: float, worth: float) -> tuple[float, float]:
     """Return the l2 on rows worth so much out of n, by what stays fixed when training on less; then the other one."""
     scaled = {"mean": l2, "total": l2 * n / worth}
     return scaled.pop(penalty), *scaled.values()  # type: ignore[return-value]
@@ -141,7 +145,7 @@ def _influence(problem: PlainProblem, gone: Vector, full: Matrix, *, centred: bo
     everything = np.arange(len(gone))
     total = problem.part(everything, weights=gone).gradient_sum(full)
     total = total + (float(gone.sum()) * problem.ridge if centred else 0.0) * full
-    divisor = len(gone) - float(gone.sum()) if centred else len(gone)
+    divisor = problem.total - float(gone.sum()) if centred else problem.total
     return float(np.linalg.norm(problem.solved(full, total / divisor)))
 
 
@@ -155,10 +159,12 @@ def _check_random(
     tolerance: float,
 ) -> Iterator[Check]:
     """Check all that is said of random removals, on the very draws of the run."""
-    n = len(problem.x)
-    worth = n if certificate["weighted"] else n - rule.count  # with weights, random sets stand for all rows
-    l2, _ = _kept_l2(certificate["penalty"], problem.l2, n, worth)
-    heads = random_heads(problem, rule, l2, full)
+
+    def l2_on(kept: float) -> float:
+        worth = problem.total if certificate["weighted"] else kept  # with weights, random sets stand for all rows
+        return _kept_l2(certificate["penalty"], problem.l2, problem.total, worth)[0]
+
+    heads = random_heads(problem, rule, l2_on, full)
     changes = np.array([float(np.linalg.norm(head - full)) for head in heads])
     slack = 1e-5 * float(np.linalg.norm(full))
     yield _close("random removals", certificate["random_refit_change_mean"], changes.mean(), tolerance, slack)
@@ -180,15 +186,17 @@ def _check_random(
         claimed = certificate[f"random_{where}_same_answers"]
         yield _same_share(f"answers after random removals, {where}", claimed, same, rows)
     above = judge.losses(lean) - losses
-    half = float(np.hypot(_half_width(above), _half_width(rises)))
+    half = float(np.hypot(_half_width(above, judge.weights), _half_width(rises)))
     for name, value in (("", 0.0), ("_low", -half), ("_high", half)):
         claimed = certificate[f"loss_above_random{name}"]
-        yield _close(f"loss above random{name.replace('_', ', ')}", claimed, above.mean() + value, tolerance, 2 * scale)
+        yield _close(
+            f"loss above random{name.replace('_', ', ')}", claimed, judge.mean(above) + value, tolerance, 2 * scale
+        )
 
 
 def _same_answers(judge: PlainProblem, full: Matrix, head: Matrix) -> float | None:
     before, after = (judge.loss.answers(judge.x @ theta.T) for theta in (full, head))
-    return None if before is None or after is None else float(np.mean(before == after))
+    return None if before is None or after is None else judge.mean(np.mean(before == after, axis=1))
 
 
 def _same_share(name: str, claimed: float | None, found: list[float | None], rows: PlainProblem) -> Check:
@@ -206,10 +214,14 @@ def _answers_slack(rows: PlainProblem) -> float:
     return max(1e-3, 1.5 / len(rows.x))
 
 
-def _half_width(values: Vector) -> float:
-    """Return half the width of the 95 % interval of a mean, 0 for a single value."""
+def _half_width(values: Vector, weights: Vector | None = None) -> float:
+    """Return half the width of the 95 % interval of a (weighted) mean, 0 for a single value."""
     n = len(values)
-    return float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    if n == 1:
+        return 0.0
+    shares = np.full(n, 1 / n) if weights is None else weights / weights.sum()
+    variance = np.sum(shares**2 * (values - np.average(values, weights=weights)) ** 2) * n / (n - 1)
+    return float(stdtrit(n - 1, 0.975) * np.sqrt(variance))
 
 
 def _check_gap(
@@ -221,11 +233,11 @@ def _check_gap(
     resolution: float,
 ) -> Iterator[Check]:
     differences = judge.losses(lean) - judge.losses(full)
-    gap, claimed = float(differences.mean()), certificate["validation_loss_gap"]
+    gap, claimed = judge.mean(differences), certificate["validation_loss_gap"]
     scale = _scale(judge, full)
     yield _close("loss gap", claimed, gap, tolerance, slack=1e-5 * scale)
     if len(differences) > 1:
-        half = _half_width(differences)
+        half = _half_width(differences, judge.weights)
         for name, end in (("low", gap - half), ("high", gap + half)):
             claimed = certificate[f"validation_loss_gap_{name}"]
             yield _close(f"{name} end of the gap", claimed, end, tolerance, slack=1e-5 * scale)
@@ -243,13 +255,17 @@ def _check_answers(
     if where == "validation" and same is not None:
         before, after = (judge.loss.answers(judge.x @ theta.T) for theta in (full, lean))
         truth = judge.loss.truth(judge.y)
+
+        def share(answers: AnyArray | None) -> float:
+            return judge.mean(np.mean(answers == truth, axis=1))
+
         for name, answers in (("validation_accuracy", before), ("validation_accuracy_change", after)):
-            right = float(np.mean(answers == truth)) - (0.0 if answers is before else float(np.mean(before == truth)))
+            right = share(answers) - (0.0 if answers is before else share(before))
             yield _close(name.replace("_", " "), certificate[name], right, 0.0, _answers_slack(judge))
 
 
 def _gap(judge: PlainProblem, full: Matrix, lean: Matrix) -> float:
-    return float((judge.losses(lean) - judge.losses(full)).mean())
+    return judge.mean(judge.losses(lean) - judge.losses(full))
 
 
 def _scale(judge: PlainProblem, full: Matrix) -> float:
@@ -267,7 +283,7 @@ def _check_bounds(
 ) -> Iterator[Check]:
     slope = judge.slope(full)
     first = slope * float(np.linalg.norm(change))
-    second = judge.loss.bound_energy(judge.x @ change.T)
+    second = judge.loss.bound_energy(judge.x @ change.T, judge.weights)
     slack = 1e-7 + slope * resolution  # below the resolution of L-BFGS a change cannot be told from none
     yield _close("first-order bound", certificate["first_order_bound"], first, tolerance, slack=slack)
     yield _close("second-order bound", certificate["second_order_bound"], second, tolerance, slack=1e-7)

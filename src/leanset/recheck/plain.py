@@ -50,9 +50,9 @@ class PlainLoss(abc.ABC):
         """Return the part of a head that changes no loss."""
         return np.zeros_like(theta)
 
-    def bound_energy(self, moved: Matrix) -> float:
+    def bound_energy(self, moved: Matrix, weights: Vector | None = None) -> float:
         """Return the second-order bound for (n, C) changes of the outputs."""
-        return float(self.bound * np.mean(np.sum(moved**2, axis=1)))
+        return float(self.bound * np.average(np.sum(moved**2, axis=1), weights=weights))
 
 
 class PlainSoftmax(PlainLoss):
@@ -87,10 +87,10 @@ class PlainSoftmax(PlainLoss):
         """Return what all classes share."""
         return np.broadcast_to(theta.mean(axis=0), theta.shape)
 
-    def bound_energy(self, moved: Matrix) -> float:
+    def bound_energy(self, moved: Matrix, weights: Vector | None = None) -> float:
         """Return ¼ of the mean squared deviation from the mean over the classes (Böhning 1992)."""
         spread = np.sum(moved**2, axis=1) - np.sum(moved, axis=1) ** 2 / moved.shape[1]
-        return float(self.bound * np.mean(spread))
+        return float(self.bound * np.average(spread, weights=weights))
 
 
 class PlainSigmoid(PlainLoss):
@@ -161,7 +161,9 @@ class PlainProblem:
     penalise_bias: bool = True
 
     def part(self, rows: AnyArray, l2: float | None = None, weights: Vector | None = None) -> "PlainProblem":
-        """Return the problem on some rows, with another l2 and with weights if they are given."""
+        """Return the problem on some rows, with another l2 and with other weights if they are given."""
+        if weights is None and self.weights is not None:
+            weights = self.weights[rows]
         return replace(self, x=self.x[rows], y=self.y[rows], l2=self.l2 if l2 is None else l2, weights=weights)
 
     @property
@@ -176,7 +178,11 @@ class PlainProblem:
 
     def mean_loss(self, theta: Matrix) -> float:
         """Return the (weighted) mean of the losses."""
-        return float(np.average(self.losses(theta), weights=self.weights))
+        return self.mean(self.losses(theta))
+
+    def mean(self, values: Vector) -> float:
+        """Return the (weighted) mean of one value for each row."""
+        return float(np.average(values, weights=self.weights))
 
     def losses(self, theta: Matrix) -> Vector:
         """Return the losses of the rows."""
@@ -241,11 +247,18 @@ class PlainProblem:
 
 
 def plain_design(
-    training: AnyArray, features: AnyArray, standardize: bool, *, centre: bool = False, bias: bool = True
+    training: AnyArray,
+    features: AnyArray,
+    standardize: bool,
+    *,
+    centre: bool = False,
+    bias: bool = True,
+    weights: Vector | None = None,
 ) -> Matrix:
     """Scale features by the training features' mean and deviation, or only centre them; append a 1, or 0 without a bias."""
     x, reference = (np.asarray(each, dtype=np.float64) for each in (features, training))
-    mean, spread = reference.mean(axis=0), reference.std(axis=0)
+    mean = np.average(reference, axis=0, weights=weights)
+    spread = np.sqrt(np.average((reference - mean) ** 2, axis=0, weights=weights))
     if standardize:
         spread[spread <= 1e-12 * np.abs(mean)] = 1.0
         x = (x - mean) / np.where(spread > 0, spread, 1.0)

@@ -1,6 +1,7 @@
 """The random removals of a certificate, drawn again from its seed and measured again."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,13 +60,16 @@ class RandomRule:
         return gone
 
 
-def random_heads(problem: PlainProblem, rule: RandomRule, l2: float, start: Matrix) -> list[Matrix]:
-    """Fit the head of each draw; every kept row counts the same, so weights only matter through the l2."""
-    return [problem.part(~rule.gone(draw), l2).fit(start) for draw in range(rule.draws)]
+def random_heads(
+    problem: PlainProblem, rule: RandomRule, l2_on: Callable[[float], float], start: Matrix
+) -> list[Matrix]:
+    """Fit the head of each draw; one factor on all kept rows only matters through the l2 of what they count together."""
+    kept = [problem.part(~rule.gone(draw)) for draw in range(rule.draws)]
+    return [replace(part, l2=l2_on(part.total)).fit(start) for part in kept]
 
 
 def mean_loss_gap(judge: PlainProblem, full: Matrix, heads: list[Matrix]) -> tuple[float, Vector, Vector]:
     """Return the mean rise of the loss over draws, the mean loss of each row, and the rise of each draw."""
     before, after = judge.losses(full), [judge.losses(head) for head in heads]
-    rises = np.array([float((losses - before).mean()) for losses in after])
+    rises = np.array([judge.mean(losses - before) for losses in after])
     return float(rises.mean()), np.mean(after, axis=0), rises

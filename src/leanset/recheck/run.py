@@ -27,7 +27,7 @@ _NUMBERS = (
     *("random_validation_loss_gap", "random_validation_accuracy_change", "random_validation_same_answers"),
     *("random_training_loss_gap", "random_training_same_answers", "loss_above_random", "loss_above_random_low"),
     "loss_above_random_high",
-    *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change", "weighted"),
+    *("refit_error_bound", "start_head_distance", "train_l2", "other_penalty_change", "weighted", "sample_weighted"),
     *("least_weight", "largest_weight", "effective_size", "penalised_bias"),
     *("suspects_among_kept", "suspects_among_removed"),
 )
@@ -59,6 +59,7 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
             *("bias", "penalise_bias", "weight_bounds", "random_draws"),
         ),
     )
+    examples = examples.counting()
     if folder.has(runs.DROPPED):
         dropped = examples.places_of(folder.read_rows(runs.DROPPED))
         examples = examples.take(np.setdiff1d(np.arange(len(examples)), dropped))
@@ -77,8 +78,8 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
             return
     table = folder.read_selection()
     yield _table_agrees(table, kept)
-    weights = table["weight"][table["kept"]] if certificate["weighted"] else None
-    yield _weights_agree(table, certificate, settings["weight_bounds"])
+    weights = table["weight"][table["kept"]] if certificate["weighted"] or examples.weight is not None else None
+    yield _weights_agree(table, certificate, settings["weight_bounds"], examples)
     pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
     kept, removed = examples.places_of(kept), examples.places_of(removed)
     lost = np.intersect1d(removed, pinned)
@@ -132,13 +133,18 @@ def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
     )
 
 
-def _weights_agree(table: dict[str, Any], certificate: dict[str, Any], bounds: Any) -> Check:
+def _weights_agree(table: dict[str, Any], certificate: dict[str, Any], bounds: Any, examples: Examples) -> Check:
     """Check the weights of the table against the certificate; sampled examples may have a base weight above 1."""
+    given = examples.weight is not None
+    if certificate["sample_weighted"] != given:
+        return Check("weights", False, f"the data came {'with' if given else 'without'} weights, unlike the run")
     kept, gone = table["weight"][table["kept"]], table["weight"][~table["kept"]]
+    own = 1.0 if examples.weight is None else examples.weight[examples.places_of(table["row"][table["kept"]])]
+    factors = kept / own
     claimed = [certificate[key] for key in ("least_weight", "largest_weight", "effective_size")]
     seen = [float(kept.min()), float(kept.max()), float(kept.sum() ** 2 / np.sum(kept**2))]
-    fine = np.allclose(claimed, seen, rtol=1e-6) and not gone.any() and seen[0] >= bounds[0] * (1 - 1e-9)
-    plain = certificate["weighted"] or seen[:2] == [1.0, 1.0]
+    fine = np.allclose(claimed, seen, rtol=1e-6) and not gone.any() and factors.min() >= bounds[0] * (1 - 1e-9)
+    plain = certificate["weighted"] or np.allclose(factors, 1.0, rtol=1e-12)
     return Check("weights", bool(fine and plain), f"kept examples have weights {seen[0]:.4g} to {seen[1]:.4g}")
 
 

@@ -17,7 +17,8 @@ from leanset.report.page import (
 )
 from leanset.report.reasons import reasons
 from leanset.report.scatter import scatter_figure
-from leanset.report.summary import others, summary_rows, summary_text, urgent, verdict
+from leanset.report.summary import others, summary_rows, summary_text, urgent
+from leanset.report.verdict import verdict
 from leanset.report.words import change, number, share
 
 __all__ = [

@@ -2,44 +2,13 @@ from collections.abc import Mapping, Sequence
 
 from leanset.certify import Certificate, Finding
 from leanset.data import listed
-from leanset.report.verdict import certificate_lines
-from leanset.report.words import change, number, share
+from leanset.report.verdict import certificate_lines, verdict
+from leanset.report.words import number, share
 
 Row = tuple[str, str, str]
 _URGENT = ("LS108", "LS118")  # a bound that is exceeded, a network near chance
 _IN_THE_REPORT = ("LS102",)
 _MOST_LISTED = 10  # labels or columns, after which the others are counted
-
-
-def verdict(certificate: Certificate) -> str:
-    """Say in one sentence what the removal does, beside random removals; the first line of a summary.
-
-    Examples
-    --------
-    >>> import numpy as np, leanset
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(0, 2, 80)
-    >>> result = leanset.prune(rng.normal(size=(80, 3)) + y[:, None], y, count=20, frontier=False)
-    >>> verdict(result.certificate).split(":")[0]
-    '25.0 % removed'
-    """
-    c = certificate
-    if c.removed == 0:
-        return "Nothing removed."
-    what, where = f"{share(c.removed / c.n)} removed", _judged_on(c)
-    if c.refit_change <= c.refit_error_bound:
-        return f"{what}: the same model, as far as a fit can tell."
-    if c.loss_above_random_low > 0 and _rise(c) > 0:
-        return (
-            f"{what}: WORSE than a random removal, whose {where} loss is {change(-c.loss_above_random)}. Remove fewer "
-            "examples, or let leanset choose (no `method`, no `minimise`)."
-        )
-    if c.loss_above_random_low > 0:
-        return (
-            f"{what}: the model stays, but after a random removal its {where} loss is {change(-c.loss_above_random)}: the "
-            f"model overfits at l2 = {c.l2:.2g}. Raise l2, or leave it out to have it chosen."
-        )
-    return f"{what}: {_stays(c, where)}{_beside_random(c)}."
 
 
 def summary_rows(certificate: Certificate) -> list[Row]:
@@ -96,7 +65,10 @@ def _is_urgent(finding: Finding, certificate: Certificate) -> bool:
 
 
 def summary_text(
-    certificate: Certificate, kept_by_label: Mapping[str, tuple[int, int]], columns: Sequence[str] | None
+    certificate: Certificate,
+    kept_by_label: Mapping[str, tuple[int, int]],
+    columns: Sequence[str] | None,
+    used: str = "",
 ) -> str:
     """Return the verdict, the main results beside random's, and what was kept of each label, as plain text.
 
@@ -105,6 +77,7 @@ def summary_text(
     certificate : of the run
     kept_by_label : number of kept examples and of all examples of each label; empty where labels are numbers
     columns : names of the features, or None if they have none
+    used : which columns of a table were used for what; in place of `columns`, if it is known
 
     Examples
     --------
@@ -119,37 +92,15 @@ def summary_text(
     if kept_by_label:
         parts = [f"{label}: {kept:,} of {of:,}" for label, (kept, of) in kept_by_label.items()]
         rows.append(("kept by label", listed(parts, _MOST_LISTED), ""))
-    if columns is not None:
+    if used:
+        rows.append(("columns", used, ""))
+    elif columns is not None:
         rows.append((f"{len(columns):,} features", listed(columns, _MOST_LISTED), ""))
     rows.insert(0, ("", "this set", "random sets"))
     # A long list must not push the column of random sets off the screen: only rows that have one are aligned.
     widths = [max(len(row[place]) for row in rows if row[2]) for place in (0, 1)]
     table = [f"{row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]}".rstrip() for row in rows]
-    return "\n".join([verdict(certificate), *urgent(certificate), "", *table, certificate.outcome])
-
-
-def _judged_on(c: Certificate) -> str:
-    return "training" if c.validation_loss is None else "validation"
-
-
-def _rise(c: Certificate) -> float:
-    return c.training_loss_gap if c.validation_loss_gap_high is None else c.validation_loss_gap_high
-
-
-def _stays(c: Certificate, where: str) -> str:
-    if c.same_answers is not None:
-        return f"{share(c.same_answers)} of the {where} answers stay the same"
-    gap = c.training_loss_gap if c.validation_loss_gap is None else c.validation_loss_gap
-    return f"the {where} loss is {change(gap)}"
-
-
-def _beside_random(c: Certificate) -> str:
-    """Say "better than random" only if that holds for the loss and for the answers."""
-    answers = c.same_answers is None or c.same_answers >= (c.random_same_answers or 0.0)
-    known = "" if c.random_same_answers is None else f" ({share(c.random_same_answers)} after a random removal)"
-    if c.loss_above_random_high < 0 and answers:
-        return f"{known}; better than random"
-    return f"{known}; no different from random as far as the loss can tell"
+    return "\n".join([verdict(certificate).line, *urgent(certificate), "", *table, certificate.outcome])
 
 
 def _suspects(c: Certificate) -> str:

@@ -11,11 +11,25 @@ GOOD, PLAIN, BAD = "good", "plain", "bad"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to remember of a run: a headline, sentences that go on, and how it stands beside random sets."""
+    """What to remember of a run, in sentences, and how it stands beside random sets.
+
+    Attributes
+    ----------
+    headline : how much goes, and what that does
+    training : how to train on what is left
+    beside : how random sets compare; what to do where they do better
+    tone : "good", "plain" or "bad"
+    """
 
     headline: str
-    sentences: tuple[str, ...]
+    training: str
+    beside: str
     tone: str
+
+    @property
+    def line(self) -> str:
+        """The verdict in one line, for terminals."""
+        return f"{self.headline}. {self.beside}" if self.beside else f"{self.headline}."
 
 
 @dataclass(frozen=True)
@@ -29,7 +43,7 @@ class Line:
     interval: str = ""
 
 
-def plain_verdict(c: Certificate) -> Verdict:
+def verdict(c: Certificate) -> Verdict:
     """Say what the removal does, how to train on what is left, and how random sets compare.
 
     Examples
@@ -38,45 +52,57 @@ def plain_verdict(c: Certificate) -> Verdict:
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 80)
     >>> result = leanset.prune(rng.normal(size=(80, 3)) + y[:, None], y, count=20, weights=True, C=1.0, frontier=False)
-    >>> said = plain_verdict(result.certificate)
+    >>> said = verdict(result.certificate)
     >>> said.headline.startswith("25.0 % removed; the model is the same to ")
     True
-    >>> said.sentences[0]
+    >>> said.training
     'Train with C unchanged and the weights in kept.csv.'
     """
     if c.removed == 0:
-        return Verdict("Nothing can go within this budget", ("Allow more change, or give a number to remove.",), PLAIN)
-    beside, tone = _beside_random(c)
-    return Verdict(f"{share(c.removed / c.n)} removed; {_effect(c)}", (_training(c), beside), tone)
+        return Verdict("Nothing can go within this budget", "Allow more change, or give a number to remove.", "", PLAIN)
+    return Verdict(f"{share(c.removed / c.n)} removed; {_effect(c)}", _training(c), *_beside_random(c))
+
+
+def _judged_on(c: Certificate) -> str:
+    return "training" if c.validation_loss is None else "validation"
 
 
 def _effect(c: Certificate) -> str:
     moved = max(c.refit_change, c.refit_error_bound) / (c.head_norm or 1.0)
     if moved <= _SAME:
         return f"the model is the same to {number(moved, 1)}"
-    where = "training" if c.validation_loss is None else "validation"
     if c.same_answers is not None:
-        return f"{share(c.same_answers)} of the {where} answers stay the same"
+        return f"{share(c.same_answers)} of the {_judged_on(c)} answers stay the same"
     gap = c.training_loss_gap if c.validation_loss_gap is None else c.validation_loss_gap
-    return f"the {where} loss is {change(gap)}"
+    return f"the {_judged_on(c)} loss is {change(gap)}"
 
 
 def _training(c: Certificate) -> str:
     fixed = "l2 (weight decay) unchanged" if c.penalty == "mean" else "C unchanged"
-    weights = " and the weights in kept.csv" if c.weighted else ""
+    weights = " and the weights in kept.csv" if c.has_weights else ""
     return f"Train with {fixed}{weights}."
 
 
 def _beside_random(c: Certificate) -> tuple[str, str]:
-    where = "training" if c.validation_loss is None else "validation"
-    answers = "" if c.random_same_answers is None else f", and {share(c.random_same_answers)} of the answers stay"
-    random = f"After a random removal of the same size the {where} loss is {change(_random_gap(c))}{answers}"
+    """Say "better than random" only if that holds for the loss and for the answers."""
+    where = _judged_on(c)
     if c.loss_above_random_low > 0:
-        return f"{random}: better than this set. Remove fewer examples, or read the findings below.", BAD
+        instead = f"{where} loss is {change(-c.loss_above_random)}"
+        if _rise(c) > 0:
+            advice = "Remove fewer examples, or let leanset choose (no `method`, no `minimise`)."
+            return f"WORSE than a random removal, whose {instead}. {advice}", BAD
+        advice = f"the model overfits at l2 = {c.l2:.2g}. Raise l2, or leave it out to have it chosen."
+        return f"But after a random removal the {instead}: {advice}", BAD
+    stay = "" if c.random_same_answers is None else f"{share(c.random_same_answers)} of the answers stay the same and "
+    random = f"{stay}the {where} loss is {change(_random_gap(c))}"
     unchanged = c.same_answers is None or c.same_answers >= (c.random_same_answers or 0.0)
     if c.loss_above_random_high < 0 and unchanged:
-        return f"{random}: this set is better.", GOOD
-    return f"{random}: as far as the loss can tell, no different from this set.", PLAIN
+        return f"Better than random, after which {random}.", GOOD
+    return f"No different from random as far as the loss can tell; after a random removal {random}.", PLAIN
+
+
+def _rise(c: Certificate) -> float:
+    return c.training_loss_gap if c.validation_loss_gap_high is None else c.validation_loss_gap_high
 
 
 def _random_gap(c: Certificate) -> float:
@@ -113,12 +139,12 @@ def certificate_lines(c: Certificate) -> list[Line]:
             )
         )
     lines.append(_moved(c))
-    if c.weighted:
+    if c.has_weights:
         lines.append(
             Line(
                 "weights of the kept",
                 f"{c.least_weight:.2f} to {c.largest_weight:.2f}",
-                number(c.n / (c.n - c.removed)),
+                "" if c.sample_weighted else number(c.n / (c.n - c.removed)),
                 f"Worth {c.effective_size:,.0f} evenly weighted examples.",
             )
         )

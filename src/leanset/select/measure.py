@@ -31,7 +31,8 @@ def measured(search: Search, removal: Removal) -> Removal:
     if not removal.count:
         return replace(removal, effect=Effect(0.0, 0.0, 0.0, 0.0, *_qualities(task, head.theta)))
     linear = inverses.influence_of_sum(head, removal.gone, centred=centred)
-    rescaled = len(head) / removal.weights.sum() if centred else 1.0  # as published: divided by n, not by n − m
+    total = head.design.total
+    rescaled = total() / total(removal.weights) if centred else 1.0  # as published: divided by n, not by n − m
     newton = newton_step(head, removal.weights, inverses.precondition)
     after = removal.refit or refit(head, removal.weights, inverses.precondition)
     training, validation = _qualities(task, after.theta)
@@ -49,16 +50,19 @@ def measured(search: Search, removal: Removal) -> Removal:
 def random_removals(search: Search, count: int, draws: int, done: Callable[[int], None]) -> RandomRemovals:
     """Measure random removals of one size, under the same constraints.
 
-    Every kept example counts once. If the search gives weights, each counts n/(n−m) times, so that the random set stands
-    for all examples, too: that is the best that one can do without knowing more, and the fair thing to compare with.
+    Every kept example counts once. If the search gives weights, each counts n/(n−m) times (in terms of what the examples
+    count, if they came with weights), so that the random set stands for all examples, too: that is the best that one can do
+    without knowing more, and the fair thing to compare with.
     """
     task = search.task
-    each = len(task) / (len(task) - count) if search.strategy.weighs else 1.0
     heads, changes = [], np.zeros(draws)
     for draw in range(draws):
         rng = stream(task.seed, "random removal", count, draw)
         removed = task.constraints.random_removal(count, rng) if count else task.nothing()
-        after = refit(task.head, np.where(removed, 0.0, each), task.inverses.precondition)
+        kept = (~removed).astype(np.float64)
+        if search.strategy.weighs:
+            kept *= task.head.design.total() / task.head.design.total(kept)
+        after = refit(task.head, kept, task.inverses.precondition)
         heads.append(after.theta)
         changes[draw] = after.change
         done(draw + 1)

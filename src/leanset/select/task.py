@@ -45,8 +45,8 @@ class Task:
 
     @cached_property
     def evidence(self) -> Evidence:
-        """The recorded evidence, with the errors of the predictions added."""
-        return replace(self.recorded, errors=self.head.design.residual(self.predicted))
+        """The recorded evidence, with the errors of the predictions added; methods of the literature know no weights."""
+        return replace(self.recorded, errors=self.head.loss.residual(self.predicted, self.head.design.targets))
 
     @cached_property
     def suspect(self) -> Mask | None:

@@ -8,7 +8,7 @@ from leanset._errors import InputError
 from leanset._options import with_options
 from leanset._progress import Reporter, reporter_for
 from leanset._threads import thread_count, working_threads
-from leanset.data import Images
+from leanset.data import Examples, Images
 from leanset.head import HeadStatistics
 from leanset.inputs import opened
 from leanset.judge import Forecast
@@ -67,6 +67,8 @@ def forecast_on(source: FeatureSource, settings: CompareSettings) -> Forecast:
 
 def compare_on(source: FeatureSource, settings: CompareSettings, reporter: Reporter) -> CompareResult:
     """Compare methods on features that have been read."""
+    if isinstance(source, Examples) and source.weight is not None:
+        raise InputError("a comparison counts all examples alike; leave the column of weights out (`drop`).")
     study = Study.planned(source, settings)
     finished = _finished(settings)
     finished.open(study.identity())

@@ -8,7 +8,7 @@ from leanset._errors import InputError
 from leanset._options import options_of
 from leanset._progress import Reporter
 from leanset._version import __version__
-from leanset.data import fingerprint
+from leanset.data import Examples, fingerprint
 from leanset.inputs import Inputs, inputs_from
 from leanset.judge import (
     FULL,
@@ -134,10 +134,12 @@ class Study:
         bias = "no bias" if not settings.bias else "" if settings.penalise_bias else "none on the bias"
         penalty = f"{settings.penalty} penalty{bias and f', {bias}'}"
         covered = "other validation rows and other seeds" if self.seeds > 1 else "other validation rows only"
+        source = self.splits.source
+        used = source.origin.sentence() if isinstance(source, Examples) else ""
         return (
             f"{trained:,} training rows, {judged:,} validation rows; {settings.loss} loss, {l2} "
-            f"({penalty}). {in_seeds(self.seeds).capitalize()}: {each}. Intervals (95 %) cover {covered}."
-        )
+            f"({penalty}). {in_seeds(self.seeds).capitalize()}: {each}. Intervals (95 %) cover {covered}. {used}"
+        ).rstrip()
 
 
 def _splits(source: FeatureSource, settings: CompareSettings) -> Splits:

@@ -80,6 +80,7 @@ class RunFacts:
     kept : (n,) True for kept rows
     dropped : number of rows left out before the search
     command : the command that repeats the run
+    used : which columns of a table were used for what; "" if there were none
     """
 
     certificate: Certificate
@@ -95,6 +96,7 @@ class RunFacts:
     score: Vector
     dropped: int = 0
     command: str = ""
+    used: str = ""
 
     def __len__(self) -> int:
         return len(self.rows)

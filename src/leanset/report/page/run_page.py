@@ -18,7 +18,7 @@ from leanset.report.page.items import COLUMNS_SHOWN, column_names, item_columns,
 from leanset.report.page.landscape import Landscape, landscape
 from leanset.report.page.neighbours import scaled
 from leanset.report.page.thumbnails import Thumbnails, thumbnails
-from leanset.report.verdict import certificate_lines, plain_verdict
+from leanset.report.verdict import certificate_lines, verdict
 from leanset.report.words import change, count, number, share, size
 
 _SCRIPTS = ("look.js", "charts.js", "frontier.js", "rows.js", "browser.js")
@@ -71,7 +71,7 @@ def _context(facts: RunFacts, material: Material, shown: Exhibits, labels: AnyAr
             specs["prediction"] = charts.prediction_chart(facts)
         specs["retention"] = charts.retention_chart(drawn(classes), float(facts.kept.mean()))
         specs["influence"] = charts.influence_chart(facts.influence_norm, facts.kept)
-    if c.weighted:
+    if c.has_weights:
         specs["weights"] = charts.weight_chart(facts.weight[facts.kept])
     if laid_out is not None:
         specs["map"] = charts.map_chart(laid_out.coordinates, laid_out.how)
@@ -80,7 +80,7 @@ def _context(facts: RunFacts, material: Material, shown: Exhibits, labels: AnyAr
     return {
         "version": __version__,
         "title": f"leanset: {share(c.removed / c.n)} removed",
-        "verdict": plain_verdict(c),
+        "verdict": verdict(c),
         "lines": certificate_lines(c),
         "findings": notes(facts, shown.duplicates, labels),
         "panels": panels,
@@ -91,6 +91,7 @@ def _context(facts: RunFacts, material: Material, shown: Exhibits, labels: AnyAr
         "details": _details(facts),
         "settings": {key: _shown(value) for key, value in facts.settings.items()},
         "command": facts.command,
+        "used": facts.used,
         "certificate": c,
         "galleries": [
             {**vars(gallery), "items": [[places[place] for place in item] for item in gallery.items]}
