@@ -6,6 +6,7 @@ from leanset.certify.findings import (
     about_the_bound,
     about_the_clock,
     about_the_fewest,
+    about_the_network,
     about_the_vectors,
 )
 from leanset.certify.issue import issue_certificate
@@ -20,6 +21,7 @@ __all__ = [
     "about_the_bound",
     "about_the_clock",
     "about_the_fewest",
+    "about_the_network",
     "about_the_vectors",
     "half_width",
     "issue_certificate",

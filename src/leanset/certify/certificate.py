@@ -2,7 +2,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from leanset._kinds import TEXT, Kind, check_kinds, kinds_of, list_of
-from leanset.certify.findings import Finding
+from leanset.certify.findings import FOR_A_NETWORK, Finding
 
 _FAR = 0.5  # of the head's norm; the heads of networks that were trained for a few epochs only are this far and further
 _FINDING = Kind("", lambda item: isinstance(item, dict) and TEXT.fits(item.get("code")) and TEXT.fits(item.get("text")))
@@ -166,6 +166,11 @@ class Certificate:
     def has_weights(self) -> bool:
         """Whether the kept examples are to be trained with weights: leanset's, those that they came with, or both."""
         return self.weighted or self.sample_weighted
+
+    @property
+    def for_a_network(self) -> bool:
+        """Whether the set was chosen for a network that is trained anew, and not for the head alone."""
+        return any(finding.code == FOR_A_NETWORK for finding in self.findings)
 
     @property
     def far_from_minimum(self) -> bool:

@@ -88,6 +88,9 @@ def _beside_random(c: Certificate) -> tuple[str, str]:
     where = _judged_on(c)
     if c.loss_above_random_low > 0:
         instead = f"{where} loss is {change(-c.loss_above_random)}"
+        if c.for_a_network:
+            chosen = "Chosen for a network that is trained anew. A head on today's features would do better"
+            return f"{chosen} after a random removal, where its {instead}, or with `coverage='none'`.", PLAIN
         if _rise(c) > 0:
             advice = "Remove fewer examples, or let leanset choose (no `method`, no `minimise`)."
             return f"WORSE than a random removal, whose {instead}. {advice}", BAD

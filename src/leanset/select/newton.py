@@ -23,7 +23,7 @@ import numpy as np
 from leanset._arrays import Mask, Rows, quantile_bins
 from leanset._progress import part_of
 from leanset._rng import stream
-from leanset.certify import Finding
+from leanset.certify import Finding, about_the_network
 from leanset.head import refit
 from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
@@ -126,16 +126,19 @@ class NewtonSearch(ExchangeSearch):
         return best if self.minimise or cells is not None else self._proven(best, starts[0])
 
     def findings(self, removal: Removal) -> list[Finding]:
-        """State how many labels are suspect, if examples were removed for it."""
-        doubted = 0.0 if self.coverage is None else self.coverage.doubted(self.suspect)
-        if doubted <= 0:
+        """State what coverage chose for, and how many labels are suspect if examples were removed for it."""
+        if self.coverage is None or not removal.removed.any():
             return []
+        doubted = self.coverage.doubted(self.suspect)
+        if doubted <= 0:
+            return [about_the_network()]
         return [
+            about_the_network(),
             Finding(
                 "LS107",
                 f"{self.suspect:.0%} of the labels are suspect: the network confidently predicts another class. The hardest "
                 f"{doubted:.0%} of each class (or as many as the budget allows) were removed first, regardless of the head.",
-            )
+            ),
         ]
 
     def _starts(self, count: int, aim: Aim, solver: Solver, progress: Progress) -> tuple[list[Removal], Rows | None]:

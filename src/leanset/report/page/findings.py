@@ -103,6 +103,11 @@ ADVICE: dict[str, Advice] = {
         ACT,
         "Train longer, use another network or better features, or check that labels and rows belong together.",
     ),
+    "LS119": Advice(
+        "Chosen for a network",
+        KNOW,
+        "Train the network anew on what is kept; the figures about the head say little about it. `leanset compare` measures it.",
+    ),
 }
 
 
@@ -164,7 +169,7 @@ def about_classes(facts: RunFacts) -> list[Finding]:
 
 def about_random(certificate: Certificate) -> list[Finding]:
     """State that the set is not better than a random one, if it is not."""
-    if not certificate.removed or certificate.loss_above_random_high < 0:
+    if not certificate.removed or certificate.loss_above_random_high < 0 or certificate.for_a_network:
         return []
     same = certificate.refit_change <= certificate.refit_error_bound
     if same:  # a model that does not change at all cannot be better, and need not be
