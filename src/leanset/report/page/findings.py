@@ -106,7 +106,7 @@ ADVICE: dict[str, Advice] = {
     "LS119": Advice(
         "Chosen for a network",
         KNOW,
-        "Train the network anew on what is kept; the figures about the head say little about it. `leanset compare` measures it.",
+        "Train the network anew on what is kept; figures about the head say little about it. `leanset compare` measures it.",
     ),
 }
 
