@@ -1,7 +1,7 @@
 """What the jobs of a study share: the data, the network that methods look at, and how networks are trained."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Setup:
     recipe : how the compared networks are trained; networks without normalisation get a lower learning rate
     other_recipes : by name, how networks are trained that have a recipe of their own
     runs : trainings of the scorer over which scores are averaged
-    suspects : tell leanset that labels may be wrong
+    coverages : by name of a method, another coverage for leanset, e.g. one for wrong labels
     random_draws : random removals to compare a selection's certificate with
     device : where all networks are trained
     """
@@ -50,7 +50,7 @@ class Setup:
     other_recipes: Mapping[str, Recipe] = field(default_factory=dict)
     runs: int = 1
     random_draws: int = 3
-    suspects: bool = False
+    coverages: Mapping[str, Coverage] = field(default_factory=dict)
     device: str = "auto"
 
     def __post_init__(self) -> None:
@@ -72,7 +72,8 @@ class Setup:
             "random_draws": self.random_draws,
             "leanset_version": __version__,
         }
-        return known | ({"suspects": True} if self.suspects else {}) | ({"other_recipes": others} if others else {})
+        coverages = {name: asdict(coverage) for name, coverage in self.coverages.items()}
+        return known | {name: value for name, value in (("coverages", coverages), ("other_recipes", others)) if value}
 
     def scorer_settings(self) -> NetworkSettings:
         """Return the settings of the network that methods look at."""
@@ -114,8 +115,8 @@ class Setup:
 
     def _choices(self, method: str) -> dict[str, Any]:
         """Return the options of `prune` that a method of the comparison stands for."""
-        doubting = {LEANSET: {"coverage": Coverage(suspects=True)}} if self.suspects else {}
-        return doubting.get(method, prune_options(method))
+        coverage = self.coverages.get(method)
+        return prune_options(method) if coverage is None else {"coverage": coverage}
 
     def recipe_of(self, model: str) -> Recipe:
         """Return how a compared network is trained."""

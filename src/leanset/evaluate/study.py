@@ -23,7 +23,7 @@ from leanset._threads import available_threads, thread_count
 from leanset.capture import network_statistics, trained_network
 from leanset.evaluate.job import Job
 from leanset.evaluate.job_table import JobTable
-from leanset.evaluate.setup import SELECTORS, Setup
+from leanset.evaluate.setup import Setup
 from leanset.head import HeadStatistics
 from leanset.judge import FULL
 from leanset.runs import NETWORK
@@ -125,7 +125,7 @@ class Study:
         return kept * self.setup.network(job, kept).recipe.epochs
 
     def _train_scorer(self, jobs: Sequence[Job], reporter: Reporter) -> None:
-        if not {job.method for job in jobs}.isdisjoint(SELECTORS):
+        if any(job.method != FULL for job in jobs):
             self.statistics(gradients=self.needs_gradients(jobs), reporter=reporter)
 
     def _train_all(self, jobs: Sequence[Job], workers: int, divergence_is_chance: bool, reporter: Reporter) -> None:

@@ -15,6 +15,7 @@ from leanset.data import Images
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study, stratified_places
 from leanset.judge import FULL
 from leanset.paper.scale import Scale
+from leanset.select import Coverage
 from leanset.training import Recipe
 
 
@@ -79,7 +80,7 @@ class Experiment:
         images: Images | None = None,
         recipe: Recipe | None = None,
         name: str = "",
-        suspects: bool = False,
+        coverages: Mapping[str, Coverage] | None = None,
     ) -> Study:
         """Return the study with this scorer, images and recipe.
 
@@ -88,7 +89,7 @@ class Experiment:
         scorer, recipe : those of the scale if None
         images : those of the experiment if None
         name : tells studies with the same scorer apart, if they differ in images or recipe
-        suspects : tell leanset that labels may be wrong
+        coverages : by name of a method, another coverage for leanset
         """
         scorer = scorer or self.scale.scorer
         setup = Setup(
@@ -96,7 +97,7 @@ class Experiment:
             scorer=scorer,
             scorer_recipe=self.scale.recipe,
             recipe=recipe or self.scale.recipe,
-            suspects=suspects,
+            coverages=coverages or {},
         )
         return Study(setup, self.work / (f"{scorer}-{name}" if name else scorer))
 

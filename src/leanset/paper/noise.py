@@ -13,6 +13,7 @@ from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
 from leanset.paper.scale import CPU, PUBLISHED
 from leanset.report import Bars, bars_figure
+from leanset.select import Coverage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +80,9 @@ class NoiseSettings:
         _check(experiment)
         return [
             experiment.study(
-                images=experiment.source.with_labels(labels).take(experiment.places), name=name, suspects=True
+                images=experiment.source.with_labels(labels).take(experiment.places),
+                name=name,
+                coverages={LEANSET: Coverage(suspects=True)},
             )
             for name, labels in experiment.noisy_labels.items()
         ]
