@@ -20,6 +20,8 @@ from leanset.fitting import fitted_task
 from leanset.inputs import inputs_from
 from leanset.plan import plan_for
 from leanset.problem import Constraints
+from leanset.report import verdict
+from leanset.report.page.findings import about_random
 from leanset.scores import AUM, DynUnc, kept_shares
 from leanset.scores.suspects import confident_disagreement
 from tests.problem.test_problem import rules_and_count
@@ -257,3 +259,17 @@ def test_many_disputed_labels_are_told_of_in_the_certificate(toy, wrong, told):
     coverage = Coverage(suspects=True)
     notes = leanset.prune(stats, fraction=0.5, coverage=coverage, solver=CALM, frontier=False).certificate.notes
     assert any("labels are suspect" in note for note in notes) == told
+
+
+@pytest.mark.parametrize(("coverage", "told"), [("auto", True), ("none", False)])
+def test_a_set_for_a_network_is_not_judged_by_the_head(toy, coverage, told):
+    certificate = leanset.prune(recorded(toy), fraction=0.5, coverage=coverage, solver=CALM, frontier=False).certificate
+    assert certificate.for_a_network == told
+    worse = dataclasses.replace(
+        certificate, loss_above_random_low=0.1, loss_above_random=0.2, validation_loss_gap_high=0.5
+    )
+    said = verdict(worse)
+    assert (said.tone == "bad") != told
+    assert ("WORSE" in said.beside) != told
+    assert ("a network that is trained anew" in said.beside) == told
+    assert (about_random(worse) == []) == told
