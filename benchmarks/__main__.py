@@ -26,6 +26,7 @@ FOLDERS = {  # of the records of each benchmark, under results/
             "limit",
             "head_growth",
             "quick",
+            "estimate",
         ),
         "heart",
     ),

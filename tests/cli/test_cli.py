@@ -169,7 +169,8 @@ def test_dry_run_knows_the_solvers_budget_and_speaks_json(toy_npz):
     default = json.loads(call(*arguments, check=0).stdout)
     timed = json.loads(call(*arguments, "--seconds", 1000, check=0).stdout)
     assert default["memory_bytes"] == timed["memory_bytes"]
-    assert default["seconds"] < 100 < 1000 <= timed["stages"]["searching"] < 1100
+    assert default["seconds"] < 100
+    assert 500 < timed["stages"]["searching"] < 1100  # a search may stop before its limit, but not before half of it
 
 
 def test_options_reach_the_settings(toy_npz, tmp_path):

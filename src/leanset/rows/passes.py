@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows, Vector
-from leanset._threads import in_order, row_chunks
+from leanset._threads import available_threads, in_order, row_chunks
 from leanset.rows.memory import MemoryRows
 from leanset.rows.table import RowTable
 
@@ -152,3 +152,16 @@ def _added(total: Any, part: Any) -> Any:
         total += part
         return total
     return total + part
+
+
+def threads_of_pass(rows: int, width: int) -> int:
+    """Return how many threads a pass over some rows keeps busy, if `width` numbers are stored per row.
+
+    Examples
+    --------
+    >>> from leanset._threads import thread_count
+    >>> with thread_count(4):
+    ...     threads_of_pass(100, width=10), threads_of_pass(1_000_000, width=10)
+    (1, 4)
+    """
+    return max(1, min(available_threads(), len(row_chunks(rows, width))))

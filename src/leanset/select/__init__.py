@@ -6,7 +6,7 @@ from leanset.select.coverage import Coverage
 from leanset.select.frontier import Frontier, FrontierPoint
 from leanset.select.held_out import refits_of_comparison
 from leanset.select.names import FORMULATIONS, covers, strategy_named
-from leanset.select.newton import rounds_of
+from leanset.select.newton import expected_rounds
 from leanset.select.sizes import expected_evaluations, ladder_counts
 from leanset.select.strategy import Search, Strategy
 from leanset.select.task import Task, trusted_places
@@ -30,9 +30,9 @@ __all__ = [
     "answer_within",
     "covers",
     "expected_evaluations",
+    "expected_rounds",
     "ladder_counts",
     "refits_of_comparison",
-    "rounds_of",
     "strategy_named",
     "the_budget",
     "trusted_places",

@@ -38,6 +38,7 @@ from leanset.select.task import Task
 from leanset.solve import AdaptiveAnnealing, Progress, Solver
 
 _FIRST_WEIGHT = 3  # the first annealing gets the effort of three later rounds, which start close to their result
+_USUAL_ROUNDS = 0.6  # of the most rounds; they stop early where the harm no longer changes
 _CONVERGED = 0.01  # rounds stop when the measured harm varies by less than this share
 _FAR_BETTER = 0.1  # a set whose loss rises by less than this share of a random set's need not prove itself further
 
@@ -45,6 +46,12 @@ _FAR_BETTER = 0.1  # a set whose loss rises by less than this share of a random 
 def rounds_of(share: float) -> int:
     """Return the most rounds of a search with a share of the full effort."""
     return 5 if share > 0.2 else 2
+
+
+def expected_rounds(share: float) -> tuple[float, float]:
+    """Return how many rounds a search usually makes before it stops, and the share of its effort that it then used."""
+    rounds = _USUAL_ROUNDS * rounds_of(share)
+    return rounds, (_FIRST_WEIGHT + rounds) / (_FIRST_WEIGHT + rounds_of(share))
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ class Newton(Strategy):
     solver: Solver = AdaptiveAnnealing()  # noqa: RUF009  # frozen
     minimise: str | None = None
     formulation: ClassVar[str] = "newton"
+    refits: ClassVar[bool] = True
 
     @property
     def needs(self) -> Needs:

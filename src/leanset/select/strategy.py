@@ -23,6 +23,7 @@ class Strategy(abc.ABC):
 
     formulation: ClassVar[str]  # how the linear prediction is computed: "newton", or "paper" as published
     balance: ClassVar[str] = "proportional"  # default class balance
+    refits: ClassVar[bool] = False  # whether a search is made of rounds that refit the head
     weighs: ClassVar[bool] = False  # whether kept examples get weights
     grows_by_prediction: ClassVar[bool] = False  # whether the largest set within a bound is found without measuring
 

@@ -40,6 +40,7 @@ class Weighted(Strategy):
     minimise: str | None = None
     solver: Solver = AdaptiveAnnealing()  # noqa: RUF009  # frozen
     formulation: ClassVar[str] = "newton"
+    refits: ClassVar[bool] = True
     weighs: ClassVar[bool] = True
 
     def with_solver(self, solver: Solver) -> Strategy:
