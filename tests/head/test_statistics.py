@@ -167,7 +167,6 @@ def test_what_does_not_fit_is_refused(toy):
         ("dynamics-0-correct", lambda correct: correct.astype(np.float32)),
         ("val_labels", lambda labels: None),
     ],
-    ids=str,
 )
 def test_a_store_with_arrays_of_another_kind_is_refused(toy, tmp_path, name, change):
     stats = dataclasses.replace(
