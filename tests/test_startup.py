@@ -38,8 +38,29 @@ def test_the_package_runs_as_a_module():
     assert leanset.__version__ in done.stdout
 
 
-def test_the_help_of_a_command_imports_neither_numba_nor_torch():
-    assert not modules_after(RUN.format(["prune", "--help"])) & ({*SLOW} - {"scipy"})
+def test_the_help_of_a_command_imports_nothing_that_computes():
+    found = modules_after(RUN.format(["prune", "--help"]))
+    assert not found & {*SLOW, "leanset.pruning", "leanset.report", "leanset.recheck", "leanset.trials"}
+
+
+@pytest.mark.parametrize(
+    "name", ["typer", "leanset.cli.lazy", "leanset.cli.prune", "numpy", "leanset.solve", "leanset.pruning"]
+)
+def test_an_interruption_while_starting_is_one_line(name):
+    stop = f"""
+import sys
+class Stop:
+    def find_spec(self, name, *rest):
+        if name == {name!r}:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stop())
+sys.argv = ["leanset", "prune", "nothing.npz", "--fraction", "0.5"]
+from leanset.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", stop], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (130, "", 1)
+    assert done.stderr.startswith("leanset: interrupted.")
 
 
 def test_numba_is_imported_by_the_first_search():

@@ -1,4 +1,5 @@
-from typing import Any, TypeAlias
+import sys
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,12 @@ def plain_array(values: Any, name: str) -> AnyArray:
     if isinstance(values, np.ma.MaskedArray) and (hidden := int(np.ma.getmaskarray(values).sum())):
         raise InputError(f"`{name}` has {hidden:,} masked entries; fill them or leave their rows out.")
     return np.asarray(values)
+
+
+def is_sparse(values: Any) -> TypeGuard[Any]:
+    """Return whether a value is one of scipy's sparse matrices."""
+    library = sys.modules.get("scipy.sparse")  # whoever has such a matrix has imported it
+    return library is not None and bool(library.issparse(values))
 
 
 def mask_of(rows: AnyArray, size: int) -> Mask:

@@ -23,6 +23,7 @@ Labels = TypeVar("Labels", contravariant=True)
 Answer_co = TypeVar("Answer_co", covariant=True)
 Answer = TypeVar("Answer")
 _known: "dict[type[Any], dict[str, Option]]" = {}
+_hinted: dict[type[Any], dict[str, Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,14 @@ def options_of(kind: type[Any]) -> dict[str, Option]:
 
 
 def _options_of(kind: type[Any]) -> dict[str, Option]:
-    hints = get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     return {item.name: _option(hints[item.name], _home(kind, item.name)) for item in fields(kind)}
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    if kind not in _hinted:
+        _hinted[kind] = get_type_hints(kind, include_extras=True)
+    return _hinted[kind]
 
 
 def _option(hint: Any, home: type[Checked]) -> Option:
@@ -102,7 +109,7 @@ def _home(kind: type[Any], name: str) -> type[Checked]:
 
 def value_type(kind: type[Any], name: str) -> Any:
     """Return the type of an option, without the `Option` annotation and without None."""
-    hint = get_args(get_type_hints(kind, include_extras=True)[name])[0]
+    hint = get_args(_hints(kind)[name])[0]
     parts = [part for part in get_args(hint) if part is not type(None)]
     return parts[0] if len(parts) == 1 else (hint if not parts else typing.Union[tuple(parts)])  # noqa: UP007
 

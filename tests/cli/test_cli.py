@@ -73,7 +73,9 @@ def test_json_is_the_result_and_nothing_else(toy_npz, toy, tmp_path):
     out = tmp_path / "run"
     done = call("prune", toy_npz, "--count", 50, "--json", "--no-frontier", "--out", out, check=0)
     expected = leanset.prune(*toy[:2], validation=toy[2], count=50, frontier=False)
-    assert json.loads(done.stdout) == expected.to_dict() | {"folder": str(out)}
+    shown = json.loads(done.stdout)
+    assert shown.pop("origin")["source"] == f"npz:{toy_npz.resolve()}"
+    assert shown == {key: value for key, value in expected.to_dict().items() if key != "origin"} | {"folder": str(out)}
     assert json.loads(done.stdout)["removed"] == expected.removed.tolist()
     assert done.stderr == ""
     assert json.loads(call("show", out, "--json", check=0).stdout) == json.loads(done.stdout)
@@ -102,7 +104,16 @@ def test_the_summary_lists_the_columns_and_leaves_the_paper_s_scale_out(tmp_path
     reading = ("--label-column", "kind", "--drop", "day")
     arguments = ("prune", tmp_path / "a.csv", "--keep", 40, "--no-frontier", "--out", tmp_path / "run")
     done = call(*arguments, *reading, check=0)
-    assert "Features: x, z. Label: kind. Names of the rows: id. Left out: day." in done.stdout
+    used = "Features: x, z. Label: kind. Names of the rows: id. Left out: day."
+    assert used in done.stdout
+    assert used in leanset.load(tmp_path / "run").summary()
+    shown = json.loads(call("show", tmp_path / "run", "--json", check=0).stdout)
+    assert (shown["origin"]["features"], shown["origin"]["left_out"]) == (["x", "z"], ["day"])
+    call("report", tmp_path / "run", check=0)
+    assert used in (tmp_path / "run" / "report.html").read_text()
+    asked = ("--methods", "el2n", "--fractions", 0.5, "--seeds", 1, "--quiet", "--out", tmp_path / "study")
+    call("compare", tmp_path / "a.csv", *reading, *asked, check=0)
+    assert used in (tmp_path / "study" / "README.md").read_text()
     assert "Theorem" not in done.stdout
     assert "All checks hold" in call("verify", tmp_path / "run", check=0).stdout
     assert "All checks hold" in call("verify", tmp_path / "run", "--data", tmp_path / "a.csv", check=0).stdout

@@ -1,5 +1,4 @@
 import numpy as np
-from scipy.special import stdtrit
 
 from leanset._arrays import AnyArray, Matrix, Vector
 from leanset.head import Design
@@ -67,6 +66,8 @@ def half_width(values: Vector, counts: Vector | None = None) -> float | None:
 
     Values that count more make the interval wider: it is about other rows of the same kind, and weights add no rows.
     """
+    from scipy.special import stdtrit  # here, because it would slow down every start
+
     n = len(values)
     if n < 2:
         return None

@@ -49,4 +49,12 @@ def group_of(entries: dict[str, Entry]) -> type[TyperGroup]:
             for name, entry in entries.items():
                 self.add_command(LazyCommand(name, entry))
 
+        def invoke(self, ctx: Any) -> Any:
+            # A command at work says by itself how to resume; this is for Ctrl-C while it is imported.
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                typer.echo("leanset: interrupted.", err=True)
+                raise typer.Exit(130) from None
+
     return LazyGroup

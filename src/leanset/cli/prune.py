@@ -1,11 +1,8 @@
 from dataclasses import replace
 
-from leanset import estimate, prune
 from leanset.cli import options, show
 from leanset.cli.folders import folder_for
 from leanset.cli.guard import guarded
-from leanset.cli.report import write_report
-from leanset.report import check_page
 from leanset.settings import Settings
 
 _OFTEN = (  # in the short help
@@ -31,6 +28,10 @@ def prune_command(
 
     Example: leanset prune features.npz --fraction 0.4 --out run/
     """
+    from leanset import estimate, prune  # here, because they import all that computes, and the help needs none of it
+    from leanset.cli.report import write_report
+    from leanset.report import check_page
+
     settings = replace(settings, progress=False if quiet or as_json else None)
     if dry_run:
         budget = settings.budget

@@ -8,23 +8,23 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
 from leanset._arrays import AnyArray
 from leanset.cli.screen import Screen, knows_unicode, one_line, styled, visible
-from leanset.judge import Forecast
-from leanset.report import change, frontier_figure, influence_figure, number, others, summary_rows, urgent, verdict
 from leanset.runs import json_safe
-from leanset.trials import figure_tables
 
 if TYPE_CHECKING:
+    from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
     from leanset.evaluate import Answer, SummaryRow
+    from leanset.judge import Forecast
     from leanset.training import EpochLog
 
 OUT, ERR = Screen(), Screen(stderr=True)
 
 
-def show_result(result: PruneResult, folder: str) -> None:
+def show_result(result: "PruneResult", folder: str) -> None:
     """Print the summary of a finished run, doubts about it first, and its folder."""
+    from leanset.report import others, summary_rows, urgent, verdict  # here and below: no help text needs it
+
     OUT.print(one_line(verdict(result.certificate).line), style="bold")
     for doubt in urgent(result.certificate):
         OUT.print(one_line(doubt), style="yellow")
@@ -93,8 +93,10 @@ def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable
     OUT.print(table)
 
 
-def show_trials(result: CompareResult, folder: str) -> None:
+def show_trials(result: "CompareResult", folder: str) -> None:
     """Print what was compared on features, one table per fraction, then the verdicts."""
+    from leanset.trials import figure_tables
+
     OUT.print(result.about)
     for text in figure_tables(result.rows):
         table = Table(box=box.SIMPLE, pad_edge=False, collapse_padding=True, show_edge=False)  # fits 80 columns
@@ -137,7 +139,7 @@ def silenced(wanted: bool = True) -> Iterator[None]:
         OUT.quiet = before
 
 
-def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
+def show_estimate(estimate: "Estimate", what: str, as_json: bool) -> None:
     """Print the estimated cost of a run."""
     if as_json:
         show_json(estimate.to_dict())
@@ -155,7 +157,7 @@ def show_estimate(estimate: Estimate, what: str, as_json: bool) -> None:
     )
 
 
-def show_forecast(forecast: Forecast, what: str, as_json: bool) -> None:
+def show_forecast(forecast: "Forecast", what: str, as_json: bool) -> None:
     """Print the estimated cost of a comparison, and what of it is finished."""
     if as_json:
         show_json(forecast.to_dict())
@@ -182,14 +184,16 @@ def show_forecast(forecast: Forecast, what: str, as_json: bool) -> None:
     OUT.print("[dim]Estimated from a few timed steps and a short test of this machine; nothing was written.[/dim]")
 
 
-def show_check(check: Check) -> None:
+def show_check(check: "Check") -> None:
     """Print one check of a re-check."""
     mark = ("holds", "green") if check.holds else ("FAILS", "red bold")
     OUT.print(styled("  ", mark, f"  {one_line(check.name)}: {one_line(check.detail)}"))
 
 
-def show_frontier(frontier: Frontier) -> None:
+def show_frontier(frontier: "Frontier") -> None:
     """Print the frontier as a table to choose from."""
+    from leanset.report import change, number
+
     table = Table(title="Frontier: the effect of each size", box=box.SIMPLE, title_justify="left")
     for column in ("removed", "share", "head moves by", "random", "validation loss"):
         table.add_column(column, justify="right")
@@ -200,8 +204,10 @@ def show_frontier(frontier: Frontier) -> None:
     OUT.print(table)
 
 
-def draw_figures(result: PruneResult, folder: Path) -> None:
+def draw_figures(result: "PruneResult", folder: Path) -> None:
     """Save the frontier and the influence figure as PNG and SVG, and print their paths."""
+    from leanset.report import frontier_figure, influence_figure
+
     figures = {"influence": influence_figure(result.influence_norm, np.isin(result.rows, result.kept))}
     if len(result.frontier):
         figures["frontier"] = frontier_figure(_columns(result.frontier), result.certificate)
@@ -211,7 +217,7 @@ def draw_figures(result: PruneResult, folder: Path) -> None:
     OUT.print("\nFigures: " + " and ".join(str(folder / f"{name}.png") for name in sorted(figures)))
 
 
-def _columns(frontier: Frontier) -> dict[str, AnyArray]:
+def _columns(frontier: "Frontier") -> dict[str, AnyArray]:
     names = ("fraction", "refit_change", "random_refit_change", "validation_loss_gap")
     return {name: np.array([getattr(point, name) for point in frontier], dtype=np.float64) for name in names}
 

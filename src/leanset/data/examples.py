@@ -3,9 +3,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
-from leanset._arrays import AnyArray, Rows, Vector, places_among, plain_array
+from leanset._arrays import AnyArray, Rows, Vector, is_sparse, places_among, plain_array
 from leanset._errors import InputError
 from leanset.data.frames import FrameColumns, encoded_frame, is_frame
 from leanset.data.limits import refuse_beyond_memory, refuse_too_large
@@ -184,7 +183,7 @@ def _checked_features(features: Any, name: str, memory: int | None) -> tuple[Any
 
 
 def _dense(features: Any, name: str, memory: int | None) -> AnyArray:
-    if issparse(features):
+    if is_sparse(features):
         return _dense_from_sparse(features, name, memory)
     try:
         return plain_array(features, name)

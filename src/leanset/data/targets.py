@@ -11,9 +11,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 
-from leanset._arrays import AnyArray, Matrix, Rows, Vector, plain_array
+from leanset._arrays import AnyArray, Matrix, Rows, Vector, is_sparse, plain_array
 from leanset._errors import InputError
 from leanset.data.frames import is_frame, names_of
 from leanset.data.labels import coded_labels, codes_among
@@ -258,7 +257,7 @@ KINDS: dict[str, type[Targets]] = {kind.kind: kind for kind in (Classes, LabelSe
 
 def _checked_matrix(values: ArrayLike, count: int, name: str, of: str) -> Matrix:
     try:
-        matrix = (values.toarray() if issparse(values) else plain_array(values, name)).astype(np.float64)
+        matrix = (values.toarray() if is_sparse(values) else plain_array(values, name)).astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, InputError):
             raise

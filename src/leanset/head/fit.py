@@ -1,11 +1,10 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from leanset._arrays import Matrix, Vector
 from leanset._errors import DivergenceError
-from leanset._linalg import Operator, conjugate_gradients
+from leanset._linalg import Operator, conjugate_gradients, factored
 from leanset.head.curvature import Curvature
 from leanset.head.design import Design
 
@@ -173,14 +172,13 @@ def _preconditioner(curvature: Curvature) -> Operator:
     if not dense:
         return sample.kronecker().solve
     try:
-        factor = cho_factor(sample.hessian(), lower=True)
-    except LinAlgError:
+        solved = factored(sample.hessian())
+    except np.linalg.LinAlgError:
         raise DivergenceError(
             f"The head's Hessian is singular in float64 at l2={curvature.l2}; pass `standardize=True` or raise `l2`."
         ) from None
 
     def solve(stack: Matrix) -> Matrix:
-        flat: Vector = stack.reshape(len(stack), -1)
-        return cho_solve(factor, flat.T).T.reshape(stack.shape)
+        return solved(stack.reshape(len(stack), -1).T).T.reshape(stack.shape)
 
     return solve

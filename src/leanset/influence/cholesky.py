@@ -1,11 +1,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import numpy as np
 
 from leanset._arrays import Matrix
 from leanset._errors import DivergenceError
-from leanset._linalg import LinearSolution, relative_residual
+from leanset._linalg import LinearSolution, factored, relative_residual
 from leanset.head import Curvature
 from leanset.influence.inverse import Inverse
 from leanset.influence.prepared import InverseHessian, flat_operator
@@ -29,16 +29,15 @@ class Cholesky(Inverse):
         """Build and factor the Hessian."""
         hessian = curvature.hessian()
         try:
-            factor = cho_factor(hessian, lower=True)
-        except LinAlgError:
+            solved = factored(hessian)
+        except np.linalg.LinAlgError:
             raise DivergenceError(
                 f"The head's Hessian is singular in float64 at l2={curvature.l2}; raise `l2`, or drop duplicate features."
             ) from None
         apply = flat_operator(hessian)
 
         def solve(stack: Matrix) -> LinearSolution:
-            flat = cho_solve(factor, stack.reshape(len(stack), -1).T).T
-            solution = flat.reshape(stack.shape)
+            solution = solved(stack.reshape(len(stack), -1).T).T.reshape(stack.shape)
             return LinearSolution(solution, relative_residual(apply, solution, stack), 0)
 
         return InverseHessian(self.name, solve)

@@ -1,9 +1,13 @@
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
 
 from leanset._arrays import AnyArray, Matrix, Rows
 from leanset._threads import in_order, row_chunks
 from leanset.scores._products import centred, squared_lengths
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def nearest_neighbours(features: AnyArray, neighbours: int) -> tuple[Rows, Matrix]:
@@ -34,6 +38,8 @@ def neighbour_graph(features: AnyArray, neighbours: int) -> "sparse.csr_array":
 
     Dividing by the mean squared distance makes the weights independent of the scale of the features.
     """
+    from scipy import sparse  # here, because it would slow down every start
+
     found, squared = nearest_neighbours(features, neighbours)
     n, k = found.shape
     weight = np.exp(-squared / (squared.mean() if squared.any() else 1.0))

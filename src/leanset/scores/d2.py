@@ -1,9 +1,8 @@
 import heapq
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy import sparse
 
 from leanset._arrays import Rows, Vector
 from leanset._errors import InputError
@@ -11,6 +10,9 @@ from leanset.scores._groups import unselected_first
 from leanset.scores._neighbours import neighbour_graph
 from leanset.scores.contract import Evidence, Method, Needs, Score, checked_difficulty, checked_whole
 from leanset.scores.forgetting import Forgetting
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,11 @@ class D2(Method):
         return unselected_first(selected, rest[np.lexsort((ties[rest], left[rest]))])
 
 
-def _faded(graph: sparse.csr_array, gamma: float) -> sparse.csr_array:
-    return sparse.csr_array((graph.data**gamma, graph.indices, graph.indptr), shape=graph.shape)
+def _faded(graph: "sparse.csr_array", gamma: float) -> "sparse.csr_array":
+    return type(graph)((graph.data**gamma, graph.indices, graph.indptr), shape=graph.shape)
 
 
-def _select(graph: sparse.csr_array, value: Vector, keep: int, ties: Rows) -> tuple[list[int], Vector]:
+def _select(graph: "sparse.csr_array", value: Vector, keep: int, ties: Rows) -> tuple[list[int], Vector]:
     # A changed value is pushed again; its old entry is skipped when it comes up. Values can also rise (a message from a
     # negative value), so an old entry is no upper bound and cannot be corrected only when it comes up.
     value = value.copy()

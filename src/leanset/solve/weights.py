@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from leanset._arrays import Matrix, Vector
+from leanset._linalg import factored
 from leanset.problem import WeightProblem
 
 _EXPLICIT_UP_TO = 3000  # free coordinates of the head for which the normal matrix is formed
@@ -145,8 +145,8 @@ def _solved(matrix: Matrix, rhs: Vector) -> Vector:
     lift = 0.0
     while True:
         try:
-            return np.asarray(cho_solve(cho_factor(matrix + lift * np.eye(len(matrix)), lower=True), rhs))
-        except LinAlgError:
+            return factored(matrix + lift * np.eye(len(matrix)))(rhs)
+        except np.linalg.LinAlgError:
             lift = 100 * lift or 1e-15 * float(np.trace(matrix))
 
 
