@@ -38,7 +38,7 @@ BARRED = {
     *(("recheck", room) for room in ORDER if room != "data"),
     ("report", "select"),
 }
-FRONT_DOORS = {"__init__", "sklearn", "torch"}  # re-export the rooms to users; no room may import them
+FRONT_DOORS = {"__init__", "__main__", "sklearn", "torch"}  # re-export the rooms to users; no room may import them
 FOUNDATIONS = {path.stem for path in PACKAGE.glob("*.py")} - FRONT_DOORS - set(ORDER)
 NEED_TORCH = {"training", "capture", "evaluate", "paper", "torch"}
 
