@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check format api docs pictures package bench clean
+.PHONY: demo test check format api docs pictures package bench lock locked audit clean
 
 demo: $(STAMP)
 	$(BIN)/leanset demo --out runs/demo --overwrite
@@ -44,10 +44,28 @@ package: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
 
+# The versions of the development set-up with the digests of their files, for this Python and system.
+lock: $(STAMP)
+	$(BIN)/python tools/lock.py
+
+# The same set-up from these very files: pip refuses any other.
+locked:
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $(STAMP)
+
+# Is what is installed what is locked, does it fit together, and has it known weaknesses? The last needs the network.
+audit: $(STAMP)
+	$(BIN)/python tools/lock.py --check
+	$(BIN)/python -m pip check
+	$(PYTHON) -m venv .venv-audit && .venv-audit/bin/pip install --quiet pip-audit
+	.venv-audit/bin/pip-audit --require-hashes --disable-pip --requirement requirements.lock
+
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-package dist site runs .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-package .venv-audit dist site runs .mypy_cache .pytest_cache .ruff_cache

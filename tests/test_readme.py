@@ -16,7 +16,7 @@ from tests.test_rooms import FOUNDATIONS, FRONT_DOORS, ORDER
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+ALL_PAGES = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOT / "SECURITY.md"]
 COMMANDS = commands()
 BY_ITSELF = typer.main.get_command(app)  # `leanset` without a command
 SHELL = ("", "sh", "bash", "console")

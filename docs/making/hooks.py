@@ -13,7 +13,12 @@ sys.path.insert(0, str(ROOT))  # MkDocs loads hooks by their path, which does no
 
 from docs.making import gallery, reference, results  # noqa: E402
 
-_FROM_THE_ROOT = {"README.md": "index.md", "CHANGELOG.md": "changes.md", "CONTRIBUTING.md": "contributing.md"}
+_FROM_THE_ROOT = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "changes.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security-policy.md",
+}
 _LINK = re.compile(r"(\]\()(?!https?:|#)([^)#\s]+)")
 
 

@@ -103,6 +103,7 @@ def _saved(inputs: Inputs, settings: Settings, reporter: Reporter) -> PruneResul
         return _pruned(*_trusted(inputs, plan, settings, None, reporter), identity, None, reporter)
     folder = RunFolder(out)
     if folder.is_finished(identity) and not overwrite:
+        folder.close()  # a run that was killed while it tidied up leaves stages
         return load(out)
     new = folder.open(identity, overwrite=overwrite)
     try:

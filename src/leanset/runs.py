@@ -202,7 +202,8 @@ class Folder:
             for item in folder.iterdir() if folder.is_dir() else ():
                 writer = _TEMPORARY.fullmatch(item.name)
                 if writer and writer[1] == _WRITER and not _is_running(int(writer[2])):
-                    item.unlink(missing_ok=True)
+                    with contextlib.suppress(OSError):  # the folder may be for reading only
+                        item.unlink()
 
 
 class RunFolder(Folder):
@@ -306,6 +307,7 @@ class RunFolder(Folder):
 
     def close(self) -> None:
         """Delete the stages of a finished run, and nothing else that somebody may have put there."""
+        self.sweep()
         stages = self.path / STAGES
         with contextlib.suppress(OSError):
             for item in list(stages.iterdir()):

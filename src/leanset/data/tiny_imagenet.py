@@ -21,6 +21,9 @@ def read_tiny_imagenet(path: str, reading: Reading) -> Images:
     official test images have no labels and are not read.
     """
     classes = tuple(sorted(set(_lines(path, "wnids.txt"))))
+    for wnid in classes:
+        if not _is_plain(wnid):
+            raise InputError(f"{path}: wnids.txt must name class folders, one per line; got {wnid[:80]!r}.")
     names, labels = [], []
     for wnid in classes:
         inside = _numbered(os.path.join(path, "train", wnid, "images"))
@@ -41,11 +44,16 @@ def _validation(path: str, classes: tuple[str, ...]) -> Labelled | None:
 
 def _annotation(line: str) -> tuple[str, str]:
     fields = line.split("\t")
-    if len(fields) < 2 or os.path.basename(fields[0]) != fields[0]:
+    if len(fields) < 2 or not _is_plain(fields[0]):
         raise InputError(
             f"{_ANNOTATIONS}: each line must contain a file name, a tab and a WordNet id; got {line[:80]!r}."
         )
     return fields[0], fields[1]
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether this is the name of something in a folder, and not a way out of it."""
+    return os.path.basename(name) == name and name not in (".", "..") and "\0" not in name
 
 
 def _lines(path: str, name: str) -> list[str]:
