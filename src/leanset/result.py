@@ -63,7 +63,7 @@ class PruneResult(Handover):
     origin: Origin = Origin()  # noqa: RUF009  # frozen
 
     def __repr__(self) -> str:
-        return f"<PruneResult: {len(self.kept):,} of {len(self.rows):,} kept. {verdict(self.certificate).line}>"
+        return f"<PruneResult: {len(self.kept):,} of {len(self.rows):,} kept. {verdict(self.certificate).headline}>"
 
     @property
     def columns(self) -> list[str] | None:

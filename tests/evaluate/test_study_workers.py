@@ -6,6 +6,7 @@ import pickle
 import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,16 +85,17 @@ def test_a_study_whose_workers_all_die_does_not_end_in_silence(tmp_path):
 
 
 def test_a_worker_stops_when_its_parent_is_gone(monkeypatch):
-    class Parent:
-        def is_alive(self):
-            return alive
+    def exited(code):
+        raise SystemExit(code)
 
-    monkeypatch.setattr(multiprocessing, "parent_process", Parent)
-    alive = True
-    study_module._stop_if_orphaned()
-    alive = False
+    monkeypatch.setattr(study_module.os, "_exit", exited)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: None)
+    study_module._end_with_parent()  # nobody's worker
+    gone, parent = multiprocessing.Pipe(duplex=False)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: SimpleNamespace(sentinel=gone))
+    parent.close()
     with pytest.raises(SystemExit):
-        study_module._stop_if_orphaned()
+        study_module._end_with_parent()
 
 
 def test_a_gpu_is_not_shared_by_default(monkeypatch):

@@ -164,7 +164,7 @@ def show_forecast(forecast: "Forecast", what: str, as_json: bool) -> None:
         return
     trains = any(share.pflop is not None for share in forecast.shares)
     table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
-    table.add_column("work")
+    table.add_column("work", no_wrap=True)
     headings = ("number", "done", "one takes", *(("of a full training", "images × epochs", "PFLOP") * trains), "left")
     for heading in headings:
         table.add_column(heading, justify="right")
@@ -180,8 +180,8 @@ def show_forecast(forecast: "Forecast", what: str, as_json: bool) -> None:
     OUT.print(table)
     number = "one training" if forecast.workers == 1 else f"{forecast.workers} trainings"
     together = f", {number} at a time" if trains else ""
-    OUT.print(f"About [bold]{duration(forecast.seconds)}[/bold] are left{together}.")
-    OUT.print("[dim]Estimated from a few timed steps and a short test of this machine; nothing was written.[/dim]")
+    OUT.print(styled("About ", (duration(forecast.seconds), "bold"), f" are left{together}."))
+    OUT.print("Estimated from a few timed steps and a short test of this machine; nothing was written.", style="dim")
 
 
 def show_check(check: "Check") -> None:
@@ -214,7 +214,7 @@ def draw_figures(result: "PruneResult", folder: Path) -> None:
     for name, figure in figures.items():
         for kind in ("png", "svg"):
             figure.savefig(folder / f"{name}.{kind}", dpi=150)
-    OUT.print("\nFigures: " + " and ".join(str(folder / f"{name}.png") for name in sorted(figures)))
+    OUT.print("\nFigures: " + " and ".join(str(folder / f"{name}.png") for name in sorted(figures)), soft_wrap=True)
 
 
 def _columns(frontier: "Frontier") -> dict[str, AnyArray]:

@@ -1,3 +1,5 @@
+import os
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -51,7 +53,7 @@ def train(
         folder_for(source, settings.out, "training") as out,
         thread_count(settings.threads),
         reporter_for(settings.progress) as reporter,
-        locked(out, wait=settings.wait),
+        _alone_in(out, wait=settings.wait),
     ):
         images = options.images_from(source, settings, reporter, "`leanset train` trains")
         places = None if subset is None else _places(subset, images)
@@ -81,3 +83,8 @@ def _places(subset: Path, images: Images) -> Rows:
             f"--subset {subset}: {int(unknown.sum())} of {len(rows)} rows are not in this source of {len(images):,} images."
         )
     return places
+
+
+def _alone_in(out: Path, *, wait: bool) -> AbstractContextManager[object]:
+    """Lock the folder; of several processes that train one network, the first does it for all."""
+    return locked(out, wait=wait) if os.environ.get("LOCAL_RANK", "0") == "0" else nullcontext()
