@@ -94,7 +94,7 @@ def test_summary_and_repr_are_short_and_speak_of_the_users_labels(toy):
     names = np.array(["ant", "bee", "cat"])[labels]
     result = leanset.prune(features, names, keep=0.5, **OPTIONS)
     assert len(repr(result)) < 200
-    assert repr(result).startswith("<PruneResult: 120 of 240 kept. 50.0 % removed: ")
+    assert repr(result).startswith("<PruneResult: 120 of 240 kept. 50.0 % removed; ")
     lines = result.summary().splitlines()
     assert lines[0] in repr(result)
     assert lines[-1] == result.certificate.outcome

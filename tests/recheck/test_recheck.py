@@ -65,7 +65,7 @@ def test_a_number_that_is_none_is_found_and_a_missing_one_is_named(saved, toy):
     tamper(saved, "certificate.json", refit_change=None)
     assert failures(saved, toy) == ["certificate"]
     (saved / "certificate.json").write_text('{"n": 240}')
-    with pytest.raises(leanset.RunFolderError, match=r"certificate\.json: does not contain .*`removed`, "):
+    with pytest.raises(leanset.RunFolderError, match=r"certificate\.json: does not contain `inverse`, "):
         leanset.verify(saved, *toy[:2])
 
 
