@@ -19,8 +19,7 @@ from leanset.problem import BestSetProblem
 from leanset.rows import MemoryRows
 from leanset.solve import AdaptiveAnnealing
 
-_LONG_ENOUGH = 0.02  # seconds after which a piece of work is not timed again
-_MOST_TIMES = 5
+_TIMES = ((0.02, 5), (0.5, 3), (np.inf, 1))  # how often work is timed, by the seconds that this has taken so far
 _ENTRIES = 2_000_000  # numbers in the rows and their gradients that are timed
 _FEWEST_ROWS = 256
 _LARGEST_MATRIX = 1000  # side; larger ones are timed at this size, and their time is that many times as long, cubed
@@ -182,7 +181,7 @@ def _seconds(work: Callable[[], object]) -> float:
     """Return the least seconds of the processor for a piece of work; the first time does not count."""
     work()
     times: list[float] = []
-    while len(times) < _MOST_TIMES and sum(times) < _LONG_ENOUGH:
+    while len(times) < next(most for seconds, most in _TIMES if sum(times) < seconds):
         began = time.process_time()
         work()
         times.append(time.process_time() - began)

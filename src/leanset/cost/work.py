@@ -14,7 +14,7 @@ _LEAST_STEPS, _MORE_STEPS, _MOST_MORE = (
     80,
     60,
 )  # of conjugate gradients for a refit; more where few rows hold many weights
-_UNEVEN = 2.0  # times as many for rows with weights, whose Hessian is less like that of all rows
+_UNEVEN = 2.5  # times as many for rows with weights, whose Hessian is less like that of all rows
 _LOOSE = 0.4  # of these, for a fit that need not be exact
 _WEIGHING_STEPS = 60  # Newton steps for weights that cannot leave the head in place
 _EXACT_WEIGHING_STEPS = 15  # for weights that can
