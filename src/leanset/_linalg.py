@@ -46,6 +46,13 @@ def factored(matrix: Matrix) -> Operator:
     return lambda rhs: np.asarray(cho_solve(factor, rhs))
 
 
+def singular(l2: float) -> DivergenceError:
+    """Return the error for a Hessian that has no factor in float64."""
+    return DivergenceError(
+        f"The head's Hessian is singular in float64 at l2={l2}; raise `l2`, or drop duplicate features."
+    )
+
+
 def relative_residual(apply: Operator, solution: Matrix, rhs: Matrix) -> Vector:
     """Return ‖H x − b‖ / ‖b‖ for each right-hand side (0 where b = 0 and x = 0)."""
     norms = _norms(rhs)

@@ -4,8 +4,7 @@ from typing import ClassVar
 import numpy as np
 
 from leanset._arrays import Matrix
-from leanset._errors import DivergenceError
-from leanset._linalg import LinearSolution, factored, relative_residual
+from leanset._linalg import LinearSolution, factored, relative_residual, singular
 from leanset.head import Curvature
 from leanset.influence.inverse import Inverse
 from leanset.influence.prepared import InverseHessian, flat_operator
@@ -31,9 +30,7 @@ class Cholesky(Inverse):
         try:
             solved = factored(hessian)
         except np.linalg.LinAlgError:
-            raise DivergenceError(
-                f"The head's Hessian is singular in float64 at l2={curvature.l2}; raise `l2`, or drop duplicate features."
-            ) from None
+            raise singular(curvature.l2) from None
         apply = flat_operator(hessian)
 
         def solve(stack: Matrix) -> LinearSolution:

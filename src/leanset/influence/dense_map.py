@@ -3,6 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leanset._arrays import Matrix, Rows, Vector, Vectors32
+from leanset._linalg import singular
 from leanset.head import FittedHead
 from leanset.influence.map import InfluenceMap
 from leanset.influence.prepared import InverseHessian
@@ -70,8 +71,12 @@ def dense_map(
     heads = (basis.T[:, None, :, None] * np.eye(width)[None, :, None, :]).reshape(size, outputs, width)
     answer = inverse.solve(heads)
     columns = np.einsum("kcd,cb->kbd", answer.solution, basis).reshape(size, size) * scale
-    metric = None if measured_by is None else np.asarray(np.linalg.cholesky(measured_by.reduced_hessian), np.float64)
-    if metric is not None:
+    metric = None
+    if measured_by is not None:
+        try:
+            metric = np.asarray(np.linalg.cholesky(measured_by.reduced_hessian), np.float64)
+        except np.linalg.LinAlgError:
+            raise singular(head.l2) from None
         columns = columns @ metric
     reduced_shift = (basis.T @ shift).reshape(-1)
     return DenseMap(
