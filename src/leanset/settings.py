@@ -483,7 +483,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
     proposals: Annotated[int | None, Option("number of exchanges that each search tries", rule=at_least(1))] = None
     seed: Annotated[
         int,
-        Option("seed of all random draws; the result does not depend on the number of threads", rule=a_seed),
+        Option("seed of all random draws", rule=a_seed),
     ] = 0
     random_draws: Annotated[
         int,
@@ -503,7 +503,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WorkOptions(Checked):
-    """How the work is done; no result depends on these."""
+    """How the work is done; no result depends on these, except that of training a network, which depends on `threads`."""
 
     panel: ClassVar[str] = _RUN
     decides: ClassVar[bool] = False
