@@ -439,8 +439,9 @@ class PruneOptions(HeadOptions, BudgetOptions):
     suspects: Annotated[
         str,
         Option(
-            "examples whose label is probably wrong, because heads fitted without them confidently predict another class: "
-            "'list' marks them, 'drop' also leaves them out before anything else, 'ignore' does not look for them",
+            "examples whose label is probably wrong, because heads fitted without them predict another class, and not because "
+            "two classes overlap: 'list' marks them, 'drop' also leaves them out before anything else, "
+            "'ignore' does not look for them",
             _CHOICE,
             rule=one_of("list", "drop", "ignore"),
         ),

@@ -1,6 +1,9 @@
-import numpy as np
+"""Labels that are probably wrong, from what was predicted for the examples."""
 
-from leanset._arrays import Mask, Matrix, Rows
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from leanset._arrays import Mask, Matrix, Rows, Vector
 
 
 def confident_disagreement(probability: Matrix, labels: Rows) -> Mask:
@@ -29,3 +32,48 @@ def confident_disagreement(probability: Matrix, labels: Rows) -> Mask:
     confident = np.where(probability >= threshold, probability, -np.inf)
     assigned = confident.argmax(axis=1)
     return np.asarray(np.isfinite(confident.max(axis=1)) & (assigned != labels))
+
+
+def implausible_labels(probability: Matrix, labels: Rows) -> Mask:
+    """Return which labels are probably wrong: as often as not, they are there for no reason.
+
+    Take the examples that are predicted to be of class k, and among them the half that is least like class c. How often
+    is c their label all the same? That is how often it is so by mistake. Nearer to c, where the classes overlap, c is the
+    right label more often. A label c is implausible where it is at most twice as frequent as by mistake; how frequent it
+    is follows from the labels of examples that are as much like c (isotonic regression on the probability of c). So
+    probabilities are only used for their order: they need not be right.
+
+    Where most examples that are predicted to be of class k are not labelled k, the predictions know less than the labels,
+    and nothing is implausible.
+
+    Parameters
+    ----------
+    probability : (n, C) probabilities, best by models that did not see the example
+    labels : (n,) class codes
+
+    Examples
+    --------
+    >>> other = np.linspace(0.01, 0.49, 12)  # twelve examples that look like class 0, more and more like class 1
+    >>> labels = np.zeros(12, int)
+    >>> labels[[2, 9, 10, 11]] = 1  # the first of them is like class 0 and labelled 1; near the border that is no surprise
+    >>> implausible_labels(np.stack([1 - other, other], axis=1), labels).nonzero()[0].tolist()
+    [2]
+    """
+    predicted, found = probability.argmax(axis=1), np.zeros(len(labels), dtype=bool)
+    for k in np.unique(predicted[predicted != labels]):
+        members = np.flatnonzero(predicted == k)
+        if 2 * np.count_nonzero(labels[members] == k) <= len(members):
+            continue
+        for c in np.unique(labels[members]):
+            if c != k:
+                least_like_it_first = members[np.argsort(probability[members, c], kind="stable")]
+                has_it = labels[least_like_it_first] == c
+                found[least_like_it_first[has_it & _is_rare(has_it)]] = True
+    return found
+
+
+def _is_rare(has_it: Mask) -> Mask:
+    """Return where a label is at most twice as frequent as in the first half, if it gets more frequent along the rows."""
+    by_mistake = has_it[: -(-len(has_it) // 2)].mean()
+    frequency: Vector = isotonic_regression(has_it.astype(np.float64)).x
+    return np.asarray(frequency <= 2 * by_mistake)
