@@ -11,15 +11,7 @@ import numpy as np
 import pytest
 
 import leanset
-
-LEANSET = [sys.executable, "-c", "from leanset.cli import main; main()"]
-
-
-def call(*arguments, check=None):
-    done = subprocess.run([*LEANSET, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-    if check is not None:
-        assert done.returncode == check, done.stdout + done.stderr
-    return done
+from tests.cli.calling import LEANSET, call
 
 
 def test_prune_verify_and_tampering(toy_npz, tmp_path):
