@@ -25,6 +25,7 @@ def verify(
     *,
     validation: tuple[ArrayLike, ...] | None = None,
     sample_weight: ArrayLike | None = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> list[Check]:
     """Re-check a saved run against its data with code that shares nothing with the search.
 
@@ -34,10 +35,11 @@ def verify(
     features, labels, validation, sample_weight : the arrays that the run was made from; or, in place of all, a network's
         statistics or the source of features, e.g. "features.npz". A run on images needs none: its network's features are in
         its folder. Nor does a run on a file that is still where it was.
+    key : PEM file of the Ed25519 public key that the run has to be signed by (needs the sign extra)
 
     Returns
     -------
-    One `Check` for each statement, with `name`, `holds` and `detail`.
+    One `Check` for each statement, with `name`, `holds`, `detail`, and `checked`, which is False for what is only said.
 
     Examples
     --------
@@ -50,7 +52,7 @@ def verify(
     ...     all(check.holds for check in leanset.verify(folder, features, labels))
     True
     """
-    return list(checks_of(path, features, labels, validation=validation, sample_weight=sample_weight))
+    return list(checks_of(path, features, labels, validation=validation, sample_weight=sample_weight, key=key))
 
 
 def checks_of(
@@ -61,6 +63,7 @@ def checks_of(
     validation: tuple[ArrayLike, ...] | None = None,
     sample_weight: ArrayLike | None = None,
     reading: ReadingOptions | None = None,
+    key: str | os.PathLike[str] | None = None,
 ) -> Iterator[Check]:
     """Do what `verify` does, one check at a time; `reading` says how to read the source, as the run did if None."""
     _check_words(RunFolder(path))
@@ -68,17 +71,18 @@ def checks_of(
     source, how = recorded_source(run)
     store = run / NETWORK / "head"
     if features is None and store.is_dir():
-        yield from check_run(path, HeadStatistics.load(store).examples())
+        yield from check_run(path, HeadStatistics.load(store).examples(), key)
     elif features is None or isinstance(features, str | os.PathLike):
         if features is None and not source:
             raise InputError(
                 f"{run}: was made from data in memory, so give the data that it was made from (`--data` on the command line)."
             )
-        yield from check_run(path, _read(os.fspath(features or source), targets, run, reading or how))
+        yield from check_run(path, _read(os.fspath(features or source), targets, run, reading or how), key)
     elif is_table(features, labels):
-        yield from check_run(path, _features_only(read_table(features, reading or how, targets), "these data", run))
+        read = read_table(features, reading or how, targets)
+        yield from check_run(path, _features_only(read, "these data", run), key)
     else:
-        yield from check_run(path, examples_from(features, labels, validation, targets, weight=sample_weight))
+        yield from check_run(path, examples_from(features, labels, validation, targets, weight=sample_weight), key)
 
 
 def _check_words(folder: RunFolder) -> None:

@@ -25,6 +25,8 @@ from leanset._arrays import AnyArray, Rows
 from leanset._errors import RunFolderError, warn
 from leanset._files import DamagedFile, arrays_in, open_regular
 from leanset._kinds import NAMED, NUMBER, ROWS, TEXT, TEXTS, TRUTH, WHOLE, Kind, check_kinds, list_of, optional
+from leanset._manifest import digests
+from leanset._signature import PathLike, signed
 
 KEPT, REMOVED, DROPPED = "kept.txt", "removed.txt", "dropped.txt"
 KEPT_CSV, REMOVED_CSV = "kept.csv", "removed.csv"
@@ -33,12 +35,19 @@ CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
 SOURCE = "source.json"  # where the data were read from, and how
 FRONTIER = "frontier.csv"
+MANIFEST = "manifest.json"  # digests of all files of the run but the report, which may be written at any time
+SIGNATURE = "manifest.sig"  # of the manifest's bytes, if a key was given
 REPORT = "report.html"
 NETWORK = "network"  # sub-folder of the trained network; stays when the run is replaced
 STAGES = "stages"
-_IN_PROGRESS = f"{STAGES}/{SETTINGS}"
+OF_A_RUN = (
+    *(SETTINGS, SOURCE, KEPT, REMOVED, DROPPED, KEPT_CSV, REMOVED_CSV, SELECTION, FRONTIER, CERTIFICATE),
+    NETWORK,
+)
+_IN_PROGRESS, _TO_BE = f"{STAGES}/{SETTINGS}", f"{STAGES}/{CERTIFICATE}"
 _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
-_OWN_STAGES = re.compile(r"(damaged-)?(head|trusted|removal-.*|random-.*)\.npz|\..*")  # the last were being written
+# What a run leaves in `stages`; names that start with a point are of files that were being written.
+_OWN_STAGES = re.compile(r"(damaged-)?(head|trusted|removal-.*|random-.*)\.npz|certificate\.json|\..*")
 # Who is writing a file: what names this machine, and the process. The name of a machine may hold anything.
 _WRITER, _WRITTEN = f"{zlib.crc32(platform.node().encode()):08x}", itertools.count()
 _TEMPORARY = re.compile(r"\..+\.([0-9a-f]{8})-([0-9]+)-[0-9]+")
@@ -300,10 +309,21 @@ class RunFolder(Folder):
         return self.read_table(SELECTION, _COLUMNS)
 
     def start_final(self) -> None:
-        """Delete the certificate, which marks a complete run, and the report on it, before files are replaced."""
-        for name in (CERTIFICATE, REPORT):
+        """Delete the certificate, which marks a complete run, and what not every run has, before files are replaced."""
+        for name in (CERTIFICATE, REPORT, DROPPED, SIGNATURE):
             with explained(self.path / name, "remove"):
                 (self.path / name).unlink(missing_ok=True)
+
+    def finish(self, certificate: dict[str, Any], sign: PathLike | None = None) -> None:
+        """Write the manifest, its signature and last the certificate, which marks a complete run; delete the stages."""
+        self.write_json(_TO_BE, certificate)
+        files = digests(self.path, OF_A_RUN) | {CERTIFICATE: digests(self.path, [_TO_BE])[_TO_BE]}
+        self.write_json(MANIFEST, {"sha256": files})
+        if sign is not None:
+            self.write_text(SIGNATURE, f"{signed((self.path / MANIFEST).read_bytes(), sign)}\n")
+        with explained(self.path / CERTIFICATE, "write"):
+            os.replace(self.path / _TO_BE, self.path / CERTIFICATE)
+        self.close()
 
     def close(self) -> None:
         """Delete the stages of a finished run, and nothing else that somebody may have put there."""

@@ -19,7 +19,13 @@ from leanset.report import share
 _C = 1.0  # scikit-learn's default
 _TO_THE_MINIMUM: dict[str, Any] = {"solver": "newton-cholesky", "tol": 1e-12, "max_iter": 1000}  # of scikit-learn
 _DRAWS = 5
-_TOLD = ("partition", "head norm", "measured change", "same answers, validation", "loss gap")  # of the re-checks
+_TOLD = (
+    "partition",
+    "head norm",
+    "measured change",
+    "validation same answers",
+    "validation loss gap",
+)  # of the re-checks
 
 Part = tuple[AnyArray, AnyArray]
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leanset._arrays import Mask, Matrix, Rows, Vector
+from leanset._arrays import Mask, Matrix, Rows
 from leanset._rng import stream
 from leanset.data import Examples
-from leanset.recheck.plain import PlainProblem
+from leanset.recheck.plain import Fit, PlainProblem
 
 _FLOOR_OF_BUDGETS = ("min_agreement", "max_accuracy_drop", "max_loss_gap")
 _FLOOR = 10  # examples of each class that stay under these budgets
@@ -62,14 +62,8 @@ class RandomRule:
 
 def random_heads(
     problem: PlainProblem, rule: RandomRule, l2_on: Callable[[float], float], start: Matrix
-) -> list[Matrix]:
+) -> list[tuple[PlainProblem, Fit]]:
     """Fit the head of each draw; one factor on all kept rows only matters through the l2 of what they count together."""
     kept = [problem.part(~rule.gone(draw)) for draw in range(rule.draws)]
-    return [replace(part, l2=l2_on(part.total)).fit(start) for part in kept]
-
-
-def mean_loss_gap(judge: PlainProblem, full: Matrix, heads: list[Matrix]) -> tuple[float, Vector, Vector]:
-    """Return the mean rise of the loss over draws, the mean loss of each row, and the rise of each draw."""
-    before, after = judge.losses(full), [judge.losses(head) for head in heads]
-    rises = np.array([judge.mean(losses - before) for losses in after])
-    return float(rises.mean()), np.mean(after, axis=0), rises
+    parts = [replace(part, l2=l2_on(part.total)) for part in kept]
+    return [(part, part.fit(start)) for part in parts]

@@ -1,6 +1,6 @@
 """An independent re-check of a saved run. It reads the data with `leanset.data` and imports nothing that it checks."""
 
-import os
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,10 +8,21 @@ import numpy as np
 
 from leanset import runs
 from leanset._arrays import Rows
-from leanset._errors import RunFolderError
+from leanset._errors import LeansetError, RunFolderError
+from leanset._signature import PathLike
 from leanset.data import Examples
-from leanset.recheck.checks import Check, check_removal
-from leanset.recheck.plain import PLAIN_LOSSES
+from leanset.recheck.changes import check_changes
+from leanset.recheck.check import Check, alike
+from leanset.recheck.claims import Claim, as_checks, unchecked
+from leanset.recheck.files import (
+    check_agreement,
+    check_data,
+    check_frontier,
+    check_manifest,
+    check_signature,
+    check_table,
+)
+from leanset.recheck.plain_losses import PLAIN_LOSSES
 from leanset.recheck.random_sets import RandomRule
 
 _TEXTS = (
@@ -32,8 +43,14 @@ _NUMBERS = (
     *("suspects_among_kept", "suspects_among_removed"),
 )
 
+_SETTINGS = (
+    *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty", "seed", "method"),
+    *("bias", "penalise_bias", "weight_bounds", "random_draws", "suspects", "frontier", "weights", "inverse", "C"),
+    *("seconds", "proposals", "columns", "head_digest", "recorded_digest", "data_fingerprint", "leanset_version"),
+)
 
-def targets_of_run(path: str | os.PathLike[str]) -> str:
+
+def targets_of_run(path: PathLike) -> str:
     """Return the kind of targets of a run."""
     loss = runs.RunFolder(path).read_json(runs.SETTINGS, ("loss",))["loss"]
     if loss not in PLAIN_LOSSES:
@@ -41,45 +58,56 @@ def targets_of_run(path: str | os.PathLike[str]) -> str:
     return PLAIN_LOSSES[loss].targets
 
 
-def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
+def check_run(path: PathLike, examples: Examples, key: PathLike | None = None) -> Iterator[Check]:
     """Re-check a saved run against its data, independently of the code that made it; yield one check at a time.
 
     Parameters
     ----------
     path : the run folder
     examples : the data of the run
+    key : PEM file of the public key that the run has to be signed by; None if it need not be
     """
     folder = runs.RunFolder(path)
+    try:
+        yield from check_signature(folder, key)
+        yield from _checks(folder, examples)
+    except LeansetError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # The files may come from anyone, and may contain anything in any place.
+        yield Check("contents", False, f"no run writes what these files contain ({type(error).__name__}: {error})")
+
+
+def _checks(folder: runs.RunFolder, examples: Examples) -> Iterator[Check]:
+    yield check_manifest(folder)
     kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
     certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
-    settings = folder.read_json(
-        runs.SETTINGS,
-        (
-            *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty"),
-            *("bias", "penalise_bias", "weight_bounds", "random_draws"),
-        ),
-    )
-    examples = examples.counting()
-    if folder.has(runs.DROPPED):
+    settings = folder.read_json(runs.SETTINGS, _SETTINGS)
+    everything = examples = examples.counting()
+    dropping = folder.has(runs.DROPPED)
+    yield alike("dropped rows", dropping, settings["suspects"] == "drop", f"{runs.DROPPED} and {runs.SETTINGS}")
+    if dropping:
         dropped = examples.places_of(folder.read_rows(runs.DROPPED))
         examples = examples.take(np.setdiff1d(np.arange(len(examples)), dropped))
     numbers = _numbers_are_numbers(certificate)
     yield numbers
     if not numbers.holds:
         return
-    for key, setting, known in (
-        ("loss", "loss", tuple(PLAIN_LOSSES)),
-        ("penalty", "penalty", ("mean", "total")),
-        ("penalised_bias", "penalise_bias", (True, False)),
-    ):
-        same = certificate[key] in known and certificate[key] == settings[setting]
-        yield Check(key.replace("_", " "), same, f"settings {settings[setting]}, certificate {certificate[key]}")
-        if not same:
+    for check in (*check_agreement(settings, certificate), _known_loss(certificate)):
+        yield check
+        if not check.holds and check.name in ("loss", "penalty", "penalised bias"):
             return
+    data = list(check_data(everything, examples, settings, certificate))
+    yield from data
     table = folder.read_selection()
-    yield _table_agrees(table, kept)
+    yield from check_frontier(folder, settings, certificate)
+    whole = _is_partition(examples, kept, removed)
+    yield whole
+    if not whole.holds or len(table["row"]) != len(examples):
+        yield Check("files", len(table["row"]) == len(examples), f"{runs.SELECTION} has {len(table['row']):,} rows")
+        return
+    yield from check_table(folder, table, examples, kept, removed, settings, certificate)
     weights = table["weight"][table["kept"]] if certificate["weighted"] or examples.weight is not None else None
-    yield _weights_agree(table, certificate, settings["weight_bounds"], examples)
     pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
     kept, removed = examples.places_of(kept), examples.places_of(removed)
     lost = np.intersect1d(removed, pinned)
@@ -89,29 +117,59 @@ def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Chec
     if not budget.holds:
         return
     yield _balanced(settings["class_balance"], examples, removed, pinned)
-    yield Check(
-        "l2",
-        settings["l2"] in (None, certificate["l2"]),  # None: it was chosen by held-out rows
-        f"settings {settings['l2'] or 'chosen'}, certificate {certificate['l2']}",
-    )
-    yield from check_removal(
-        examples,
-        kept,
-        removed,
-        certificate,
-        standardize=settings["standardize"],
-        bias=settings["bias"],
-        rule=RandomRule.of_run(
+    counts = certificate["n"] == len(examples) and certificate["removed"] == len(removed)
+    yield Check("counts", counts, f"certificate says {certificate['removed']:,} of {certificate['n']:,}")
+    classes = _classes_stay(examples, kept)
+    yield classes
+    if all(check.holds for check in (*data, classes)) and (weights is None or len(weights) == len(kept)):
+        yield from check_changes(
             examples,
-            removed,
-            pinned,
-            settings["class_balance"],
-            next(iter(settings["budget"]), ""),
-            certificate["seed"],
-            settings["random_draws"],
-        ),
-        weights=weights,
-    )
+            kept,
+            RandomRule.of_run(
+                examples,
+                removed,
+                pinned,
+                settings["class_balance"],
+                next(iter(settings["budget"]), ""),
+                certificate["seed"],
+                settings["random_draws"],
+            ),
+            certificate,
+            standardize=settings["standardize"],
+            bias=settings["bias"],
+            weights=weights,
+            norms=table["influence_norm"],
+            probability=table["label_probability"],
+        )
+    yield from as_checks(unchecked_of(folder, everything, settings, certificate))
+
+
+def unchecked_of(
+    folder: runs.RunFolder, examples: Examples, settings: dict[str, Any], certificate: dict[str, Any]
+) -> list[Claim]:
+    """Return what the files of a run say that is not computed again."""
+    size = len(examples.classes) * (examples.features.shape[1] + 1)
+    read = folder.read_json(runs.SOURCE).get("source") == examples.origin.source
+    return unchecked(settings, certificate, size=size, read=read)
+
+
+def _known_loss(certificate: dict[str, Any]) -> Check:
+    known = certificate["loss"] in PLAIN_LOSSES and certificate["penalty"] in ("mean", "total")
+    return Check("kind of head", known, f"{certificate['loss']}, penalty {certificate['penalty']}")
+
+
+def _is_partition(examples: Examples, kept: Rows, removed: Rows) -> Check:
+    rows = np.sort(np.concatenate([kept, removed]))
+    whole = np.array_equal(rows, examples.source_rows)
+    return Check("partition", whole, f"{len(kept):,} kept + {len(removed):,} removed of {len(examples):,} rows")
+
+
+def _classes_stay(examples: Examples, kept: Rows) -> Check:
+    present = examples.targets.group_sizes > 0
+    left = np.bincount(examples.targets.groups[kept], minlength=len(present))[present]
+    lost = examples.targets.lost(kept)
+    fine = bool((left > 0).all()) and lost is None
+    return Check("classes", fine, lost or f"smallest class or group keeps {int(left.min()):,} examples")
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
@@ -120,35 +178,25 @@ def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
     wrong = [
         key
         for key, value in certificate.items()
-        if key not in _TEXTS and not (isinstance(value, int | float) or (value is None and key in optional))
+        if key not in _TEXTS and not (_is_of_kind(key, value) or (value is None and key in optional))
     ]
-    return Check("certificate", not wrong, f"not a number: {', '.join(wrong)}" if wrong else "all numbers are valid")
-
-
-def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
-    listed = np.sort(table["row"][table["kept"]])
-    agrees = np.array_equal(listed, np.sort(kept))
+    wrong += [key for key in _TEXTS if key != "findings" and not isinstance(certificate[key], str)]
     return Check(
-        "files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'contain different rows'}"
+        "certificate", not wrong, f"not a number or a text: {', '.join(wrong)}" if wrong else "numbers and texts"
     )
 
 
-def _weights_agree(table: dict[str, Any], certificate: dict[str, Any], bounds: Any, examples: Examples) -> Check:
-    """Check the weights of the table against the certificate; sampled examples may have a base weight above 1."""
-    given = examples.weight is not None
-    if certificate["sample_weighted"] != given:
-        return Check("weights", False, f"the data came {'with' if given else 'without'} weights, unlike the run")
-    kept, gone = table["weight"][table["kept"]], table["weight"][~table["kept"]]
-    own = 1.0 if examples.weight is None else examples.weight[examples.places_of(table["row"][table["kept"]])]
-    factors = kept / own
-    claimed = [certificate[key] for key in ("least_weight", "largest_weight", "effective_size")]
-    seen = [float(kept.min()), float(kept.max()), float(kept.sum() ** 2 / np.sum(kept**2))]
-    fine = np.allclose(claimed, seen, rtol=1e-6) and not gone.any() and factors.min() >= bounds[0] * (1 - 1e-9)
-    plain = certificate["weighted"] or np.allclose(factors, 1.0, rtol=1e-12)
-    return Check("weights", bool(fine and plain), f"kept examples have weights {seen[0]:.4g} to {seen[1]:.4g}")
+def _is_of_kind(key: str, value: Any) -> bool:
+    if key in ("weighted", "sample_weighted", "penalised_bias"):
+        return isinstance(value, bool)
+    if key in ("n", "removed", "seed"):
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Rows) -> Check:
+    if not isinstance(balance, int) and balance not in ("proportional", "none"):
+        return Check("class balance", False, "the settings contain no valid one")
     valid = removed[(removed >= 0) & (removed < len(examples))]
     sizes = examples.targets.group_sizes
     gone = np.bincount(examples.targets.groups[valid], minlength=len(sizes))

@@ -1,0 +1,156 @@
+"""Touched-up run folders, all with a manifest that was brought in line; without that, every change is found by it."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import leanset
+from tests.faults.forge import bring_in_line, examined, runs
+
+
+@pytest.fixture
+def saved(toy, tmp_path):
+    out = tmp_path / "run"
+    leanset.prune(*toy[:2], fraction=0.4, validation=toy[2], l2=1e-2, out=out, frontier=False, pinned=[4, 7])
+    return out
+
+
+def found(saved, toy):
+    return {check.name for check in leanset.verify(saved, *toy[:2], validation=toy[2]) if not check.holds}
+
+
+def change_json(saved, file, **changes):
+    path = saved / file
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def change_column(saved, name, change):
+    table = pq.read_table(saved / "selection.parquet")
+    values = np.array(table[name].to_pylist(), dtype=object)
+    column = pa.array(list(change(values)), type=table[name].type)
+    pq.write_table(table.set_column(table.column_names.index(name), name, column), saved / "selection.parquet")
+
+
+def value_of(saved, key):
+    return json.loads((saved / "certificate.json").read_text())[key]
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"random_refit_change_mean": float("inf")}, "certificate"),
+        ({"influence_change": 1e-12, "inverse_residual": 1.0}, "inverse residual"),
+        ({"influence_change": 1e-12, "inverse_residual": float("nan")}, "certificate"),
+        ({"influence_change": 1e-12, "inverse_residual": 1.0, "inverse": "lissa"}, "inverse"),
+        ({"method": "el2n"}, "method"),
+        ({"seed": 7}, "seed"),
+        ({"leanset_version": "9.9"}, "leanset version"),
+        ({"validation_accuracy": 0.99}, "validation accuracy"),
+        ({"validation_loss": 0.01}, "validation loss"),
+        ({"validation_accuracy_change_low": -0.3}, "validation accuracy change low"),
+        ({"random_validation_accuracy_change": -0.5}, "random validation accuracy change"),
+        ({"suspects_among_kept": 0.0}, "suspects among the kept"),
+        ({"refit_error_bound": 1.0}, "accuracy of the fits"),
+        ({"weighted": True}, "weighted"),
+        ({"start_head_distance": 0.1}, "start"),
+    ],
+)
+def test_a_touched_up_certificate_is_found(saved, toy, changes, named):
+    change_json(saved, "certificate.json", **changes)
+    bring_in_line(saved)
+    assert named in found(saved, toy)
+
+
+@pytest.mark.parametrize(
+    ("key", "factor", "named"),
+    [
+        ("random_refit_change_mean", 1.9, "random removals, mean"),
+        ("refit_change", 0.999, "measured change"),
+        ("newton_change", 0.99, "Newton step"),
+        ("train_l2", 1.001, "l2 to train with"),
+        ("validation_loss_gap_low", 1.01, "validation loss gap low"),
+        ("effective_size", 1.01, "weights"),
+    ],
+)
+def test_tolerances_are_relative_to_what_is_claimed(saved, toy, key, factor, named):
+    change_json(saved, "certificate.json", **{key: factor * value_of(saved, key)})
+    bring_in_line(saved)
+    assert found(saved, toy) == {named}
+
+
+@pytest.mark.parametrize("balance", ["whatever", "[green]holds[/green]", "", None, 1.5])
+def test_any_other_class_balance_is_found(saved, toy, balance):
+    change_json(saved, "settings.json", class_balance=balance)
+    bring_in_line(saved)
+    assert "class balance" in found(saved, toy)
+
+
+def test_deleted_pins_are_found(saved, toy):
+    change_json(saved, "settings.json", pinned=[4])
+    bring_in_line(saved)
+    assert "pinned" in found(saved, toy)
+
+
+@pytest.mark.parametrize(
+    ("column", "named"),
+    [
+        ("label", "labels"),
+        ("pinned", "pinned"),
+        ("influence_norm", "influence_norm"),
+        ("label_probability", "label_probability"),
+        ("weight", "weights"),
+        ("reason", "reasons"),
+        ("score", "scores"),
+        ("row", "rows"),
+    ],
+)
+def test_a_touched_up_column_is_found(saved, toy, column, named):
+    change_column(saved, column, lambda values: [_other(values[0]), *values[1:]])
+    bring_in_line(saved)
+    assert named in found(saved, toy)
+
+
+def _other(value):
+    if isinstance(value, bool):
+        return not value
+    return f"{value}x" if isinstance(value, str) else 0.5 if value != value else value + 1
+
+
+def test_a_swap_of_two_quiet_rows_in_all_lists_is_found(saved, toy):
+    kept, removed = ([int(row) for row in (saved / name).read_text().split()] for name in ("kept.txt", "removed.txt"))
+    norms = np.array(pq.read_table(saved / "selection.parquet")["influence_norm"])
+    quiet = min(kept, key=norms.__getitem__)
+    other = min((row for row in removed if toy[1][row] == toy[1][quiet]), key=norms.__getitem__)
+    for name, gone, come in (("kept.txt", quiet, other), ("removed.txt", other, quiet)):
+        rows = sorted({*(kept if name == "kept.txt" else removed)} - {gone} | {come})
+        (saved / name).write_text("".join(f"{row}\n" for row in rows))
+
+    def swapped(values):
+        values[quiet], values[other] = values[other], values[quiet]
+        return values
+
+    for column in ("kept", "weight"):
+        change_column(saved, column, swapped)
+    bring_in_line(saved)
+    assert "measured change" in found(saved, toy)
+
+
+def test_every_file_is_in_the_manifest_and_added_ones_are_found(saved, toy):
+    named = json.loads((saved / "manifest.json").read_text())["sha256"]
+    assert set(named) | {"manifest.json"} == {path.name for path in saved.iterdir()}
+    (saved / "dropped.txt").write_text("")
+    assert "manifest" in found(saved, toy)
+    (saved / "dropped.txt").unlink()
+    (saved / "manifest.json").unlink()
+    assert "manifest" in found(saved, toy)
+
+
+def test_a_slice_of_all_changes_is_noticed_or_named(tmp_path):
+    """A slice of `python -m tests.faults forge`."""
+    for name, data in runs(tmp_path):
+        tried, missed, _ = examined(tmp_path / name, data, every=25)
+        assert tried > 5
+        assert missed == []
