@@ -81,7 +81,7 @@ def test_tolerances_are_relative_to_what_is_claimed(saved, toy, key, factor, nam
     assert found(saved, toy) == {named}
 
 
-@pytest.mark.parametrize("balance", ["whatever", "[green]holds[/green]", "", None, 1.5])
+@pytest.mark.parametrize("balance", ["whatever", "[green]holds[/green]", "", 0, 61])
 def test_any_other_class_balance_is_found(saved, toy, balance):
     change_json(saved, "settings.json", class_balance=balance)
     bring_in_line(saved)

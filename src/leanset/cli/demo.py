@@ -96,7 +96,9 @@ def _recheck(out: Path, train: Part, held_out: Part) -> None:
     told = [check for check in checks if check.name in _TOLD or not check.holds]
     for check in told:
         show.show_check(check)
-    show.OUT.print(styled("  ", ("holds", "green"), f"  {len(checks) - len(told)} more checks"))
+    show.OUT.print(
+        styled("  ", ("holds", "green"), f"  {sum(check.checked for check in checks) - len(told)} more checks")
+    )
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,7 @@ def _is_of_kind(key: str, value: Any) -> bool:
 
 
 def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Rows) -> Check:
-    if not isinstance(balance, int) and balance not in ("proportional", "none"):
+    if balance < 1 if isinstance(balance, int) else balance not in ("proportional", "none"):
         return Check("class balance", False, "the settings contain no valid one")
     valid = removed[(removed >= 0) & (removed < len(examples))]
     sizes = examples.targets.group_sizes
