@@ -71,6 +71,7 @@ def unchecked(settings: dict[str, Any], certificate: dict[str, Any], *, size: in
         claims.append(Claim(runs.SETTINGS, ("head_digest",), "is about the head that the fit started from"))
     if not read:
         claims.append(Claim(runs.SOURCE, (), "the data were not read from there"))
+        claims.append(Claim(runs.SELECTION, ("name",), "the data that were given may have no names"))
     return claims
 
 

@@ -119,10 +119,9 @@ def check_table(
     yield alike("labels", table["label"].astype(str), shown, f"{runs.SELECTION} and the data")
     pinned = np.isin(table["row"], settings["pinned"])
     yield alike("pinned", table["pinned"].astype(bool), pinned, f"{runs.SELECTION} and {runs.SETTINGS}")
-    if examples.names is not None or "name" in table:
-        names = None if examples.names is None else np.array(examples.names).astype(str)
+    if examples.names is not None:
         seen = table["name"].astype(str) if "name" in table else None
-        yield alike("names", seen, names, f"{runs.SELECTION} and the data")
+        yield alike("names", seen, np.array(examples.names).astype(str), f"{runs.SELECTION} and the data")
     yield _weights_agree(table, certificate, settings["weight_bounds"], examples)
     for part, where in (("kept", mask), ("removed", ~mask)):
         said, share = (
