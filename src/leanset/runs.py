@@ -71,7 +71,7 @@ SETTINGS_KINDS = {  # what is looked up in the settings of a saved run
     "data_fingerprint": TEXT,
     "leanset_version": TEXT,
 }
-_COLUMNS = {  # of the selection, and what they may be, in NumPy's letters
+SELECTION_COLUMNS = {  # of the selection, and what they may be, in NumPy's letters
     "row": "iu",
     "label": "OUfiub",
     "kept": "b",
@@ -306,7 +306,7 @@ class RunFolder(Folder):
 
     def read_selection(self) -> dict[str, AnyArray]:
         """Read the table of a saved run's rows."""
-        return self.read_table(SELECTION, _COLUMNS)
+        return self.read_table(SELECTION, SELECTION_COLUMNS)
 
     def start_final(self) -> None:
         """Delete the certificate, which marks a complete run, and what not every run has, before files are replaced."""

@@ -41,7 +41,8 @@ def other_values(value):
     if isinstance(value, int):
         return [value + 1, -1, None]
     if isinstance(value, float):
-        return [value * 1.02 + (value == 0) * 1e-3, value * 0.5 + (value == 0), float("inf"), float("nan"), None]
+        near, half = value * 1.02 + (value == 0) * 1e-3, value * 0.5 + (value == 0)
+        return [near, half, -1.0, 1e308, float("inf"), float("nan"), None]
     if isinstance(value, str):
         return [f"{value}x", ""] if value else ["x"]
     if isinstance(value, list):

@@ -66,6 +66,10 @@ class PlainProblem:
         """Return the losses of the rows."""
         return self.loss.values(self.x @ theta.T, self.y)
 
+    def gap(self, before: Matrix, after: Matrix) -> float:
+        """Return how much the mean loss rises from one head to another."""
+        return self.mean(self.losses(after) - self.losses(before))
+
     def gradient_sum(self, theta: Matrix) -> Matrix:
         """Return the sum of the gradients of the rows, without the penalty."""
         errors = self.loss.errors(self.x @ theta.T, self.y)
@@ -145,12 +149,12 @@ class PlainProblem:
         z, n = self.x @ theta.T, len(self.x)
         errors, sizes = self.loss.errors(z, self.y), np.tile(self._sizes, self.outputs)
         inverse = np.linalg.pinv(self._hessian(theta), hermitian=True) / (sizes * sizes[:, None])
-        norms, most = np.zeros(n), np.zeros(n)
+        norms, most, largest = np.zeros(n), np.zeros(n), np.linalg.norm(inverse, 2)
         for start in range(0, n, 2048):
             part = slice(start, start + 2048)
             gradients = (errors[part, :, None] * self.x[part, None, :] + shift).reshape(-1, theta.size)
             norms[part] = np.linalg.norm(gradients @ inverse, axis=1)
-            most[part] = np.linalg.norm(gradients, axis=1) * np.linalg.norm(inverse, 2)
+            most[part] = np.linalg.norm(gradients, axis=1) * largest
         worth = (1.0 if self.weights is None else self.weights) / self.total
         return worth * norms, worth * most
 

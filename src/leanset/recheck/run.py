@@ -7,23 +7,26 @@ from typing import Any
 import numpy as np
 
 from leanset import runs
-from leanset._arrays import Rows
-from leanset._errors import LeansetError, RunFolderError
+from leanset._errors import RunFolderError
+from leanset._kinds import NAMED, NUMBER, TEXT, TRUTH, WHOLE, optional
 from leanset._signature import PathLike
 from leanset.data import Examples
 from leanset.recheck.changes import check_changes
 from leanset.recheck.check import Check, alike
 from leanset.recheck.claims import Claim, as_checks, unchecked
 from leanset.recheck.files import (
+    Records,
     check_agreement,
     check_data,
     check_frontier,
     check_manifest,
+    check_records,
     check_signature,
     check_table,
 )
 from leanset.recheck.plain_losses import PLAIN_LOSSES
-from leanset.recheck.random_sets import RandomRule
+from leanset.recheck.rules import check_rules, is_partition
+from leanset.recheck.saved import SavedRun
 
 _TEXTS = (
     *("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "loss", "penalty", "outcome"),
@@ -43,11 +46,20 @@ _NUMBERS = (
     *("suspects_among_kept", "suspects_among_removed"),
 )
 
-_SETTINGS = (
-    *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty", "seed", "method"),
-    *("bias", "penalise_bias", "weight_bounds", "random_draws", "suspects", "frontier", "weights", "inverse", "C"),
-    *("seconds", "proposals", "columns", "head_digest", "recorded_digest", "data_fingerprint", "leanset_version"),
-)
+_SETTINGS = runs.SETTINGS_KINDS | {
+    "seed": WHOLE,
+    "method": optional(NAMED),
+    "frontier": TRUTH,
+    "weights": TRUTH,
+    "inverse": optional(NAMED),
+    "C": optional(NUMBER),
+    "seconds": optional(NUMBER),
+    "proposals": optional(WHOLE),
+    "head_digest": optional(TEXT),
+    "recorded_digest": optional(TEXT),
+}
+_COLUMNS = runs.SELECTION_COLUMNS | {"pinned": "b", "reason": "OU"}
+_BEFORE_A_REFIT = ("data", "classes", "weights", f"files, {runs.KEPT}", f"files, {runs.REMOVED}")
 
 
 def targets_of_run(path: PathLike) -> str:
@@ -58,7 +70,9 @@ def targets_of_run(path: PathLike) -> str:
     return PLAIN_LOSSES[loss].targets
 
 
-def check_run(path: PathLike, examples: Examples, key: PathLike | None = None) -> Iterator[Check]:
+def check_run(
+    path: PathLike, examples: Examples, key: PathLike | None = None, records: Records | None = None
+) -> Iterator[Check]:
     """Re-check a saved run against its data, independently of the code that made it; yield one check at a time.
 
     Parameters
@@ -66,29 +80,13 @@ def check_run(path: PathLike, examples: Examples, key: PathLike | None = None) -
     path : the run folder
     examples : the data of the run
     key : PEM file of the public key that the run has to be signed by; None if it need not be
+    records : the digests that `head_digest` and `recorded_digest` may have, if the data are those of a network
     """
     folder = runs.RunFolder(path)
-    try:
-        yield from check_signature(folder, key)
-        yield from _checks(folder, examples)
-    except LeansetError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        # The files may come from anyone, and may contain anything in any place.
-        yield Check("contents", False, f"no run writes what these files contain ({type(error).__name__}: {error})")
-
-
-def _checks(folder: runs.RunFolder, examples: Examples) -> Iterator[Check]:
+    yield from check_signature(folder, key)
     yield check_manifest(folder)
-    kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
-    certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
     settings = folder.read_json(runs.SETTINGS, _SETTINGS)
-    everything = examples = examples.counting()
-    dropping = folder.has(runs.DROPPED)
-    yield alike("dropped rows", dropping, settings["suspects"] == "drop", f"{runs.DROPPED} and {runs.SETTINGS}")
-    if dropping:
-        dropped = examples.places_of(folder.read_rows(runs.DROPPED))
-        examples = examples.take(np.setdiff1d(np.arange(len(examples)), dropped))
+    certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
     numbers = _numbers_are_numbers(certificate)
     yield numbers
     if not numbers.holds:
@@ -97,51 +95,41 @@ def _checks(folder: runs.RunFolder, examples: Examples) -> Iterator[Check]:
         yield check
         if not check.holds and check.name in ("loss", "penalty", "penalised bias"):
             return
-    data = list(check_data(everything, examples, settings, certificate))
-    yield from data
-    table = folder.read_selection()
-    yield from check_frontier(folder, settings, certificate)
-    whole = _is_partition(examples, kept, removed)
+    everything = examples.counting()
+    run = _read(folder, everything, settings, certificate)
+    yield _dropped(run, everything)
+    yield from check_records(settings, records)
+    yield from check_frontier(run)
+    whole = is_partition(run)
     yield whole
-    if not whole.holds or len(table["row"]) != len(examples):
-        yield Check("files", len(table["row"]) == len(examples), f"{runs.SELECTION} has {len(table['row']):,} rows")
+    rows = len(run.table["row"])
+    if not whole.holds or rows != len(run.examples):
+        yield Check("files", rows == len(run.examples), f"{runs.SELECTION} has {rows:,} rows")
         return
-    yield from check_table(folder, table, examples, kept, removed, settings, certificate)
-    weights = table["weight"][table["kept"]] if certificate["weighted"] or examples.weight is not None else None
-    pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
-    kept, removed = examples.places_of(kept), examples.places_of(removed)
-    lost = np.intersect1d(removed, pinned)
-    yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
-    budget = _within_budget(settings, certificate)
-    yield budget
-    if not budget.holds:
-        return
-    yield _balanced(settings["class_balance"], examples, removed, pinned)
-    counts = certificate["n"] == len(examples) and certificate["removed"] == len(removed)
-    yield Check("counts", counts, f"certificate says {certificate['removed']:,} of {certificate['n']:,}")
-    classes = _classes_stay(examples, kept)
-    yield classes
-    if all(check.holds for check in (*data, classes)) and (weights is None or len(weights) == len(kept)):
-        yield from check_changes(
-            examples,
-            kept,
-            RandomRule.of_run(
-                examples,
-                removed,
-                pinned,
-                settings["class_balance"],
-                next(iter(settings["budget"]), ""),
-                certificate["seed"],
-                settings["random_draws"],
-            ),
-            certificate,
-            standardize=settings["standardize"],
-            bias=settings["bias"],
-            weights=weights,
-            norms=table["influence_norm"],
-            probability=table["label_probability"],
-        )
+    checks = [*check_data(run, everything), *check_table(run), *check_rules(run)]
+    yield from checks
+    if all(check.holds for check in checks if check.name in _BEFORE_A_REFIT):
+        yield from check_changes(run)
     yield from as_checks(unchecked_of(folder, everything, settings, certificate))
+
+
+def _read(
+    folder: runs.RunFolder, everything: Examples, settings: dict[str, Any], certificate: dict[str, Any]
+) -> SavedRun:
+    dropped = everything.places_of(folder.read_rows(runs.DROPPED)) if folder.has(runs.DROPPED) else ()
+    left = np.setdiff1d(np.arange(len(everything)), dropped)
+    examples = everything.take(left) if len(left) < len(everything) else everything
+    kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
+    return SavedRun(folder, settings, certificate, examples, kept, removed, folder.read_table(runs.SELECTION, _COLUMNS))
+
+
+def _dropped(run: SavedRun, everything: Examples) -> Check:
+    """Check that the list of dropped rows is there if it was asked for, and has each of them once and in their order."""
+    if (run.settings["suspects"] == "drop") != run.folder.has(runs.DROPPED):
+        return Check("dropped rows", False, f"{runs.DROPPED} and {runs.SETTINGS} disagree")
+    gone = np.setdiff1d(everything.source_rows, run.examples.source_rows)
+    listed = run.folder.read_rows(runs.DROPPED) if run.folder.has(runs.DROPPED) else gone
+    return alike("dropped rows", listed, gone, f"{len(gone):,} rows")
 
 
 def unchecked_of(
@@ -156,20 +144,6 @@ def unchecked_of(
 def _known_loss(certificate: dict[str, Any]) -> Check:
     known = certificate["loss"] in PLAIN_LOSSES and certificate["penalty"] in ("mean", "total")
     return Check("kind of head", known, f"{certificate['loss']}, penalty {certificate['penalty']}")
-
-
-def _is_partition(examples: Examples, kept: Rows, removed: Rows) -> Check:
-    rows = np.sort(np.concatenate([kept, removed]))
-    whole = np.array_equal(rows, examples.source_rows)
-    return Check("partition", whole, f"{len(kept):,} kept + {len(removed):,} removed of {len(examples):,} rows")
-
-
-def _classes_stay(examples: Examples, kept: Rows) -> Check:
-    present = examples.targets.group_sizes > 0
-    left = np.bincount(examples.targets.groups[kept], minlength=len(present))[present]
-    lost = examples.targets.lost(kept)
-    fine = bool((left > 0).all()) and lost is None
-    return Check("classes", fine, lost or f"smallest class or group keeps {int(left.min()):,} examples")
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
@@ -191,60 +165,5 @@ def _is_of_kind(key: str, value: Any) -> bool:
         return isinstance(value, bool)
     if key in ("n", "removed", "seed"):
         return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Rows) -> Check:
-    if balance < 1 if isinstance(balance, int) else balance not in ("proportional", "none"):
-        return Check("class balance", False, "the settings contain no valid one")
-    valid = removed[(removed >= 0) & (removed < len(examples))]
-    sizes = examples.targets.group_sizes
-    gone = np.bincount(examples.targets.groups[valid], minlength=len(sizes))
-    least = int((sizes - gone)[sizes > 0].min())
-    if isinstance(balance, int):
-        return Check("class balance", least >= balance, f"at least {balance} to keep, smallest class keeps {least}")
-    off = float(np.abs(gone - len(valid) * sizes / len(examples)).max()) if len(valid) else 0.0
-    # Because of pinned rows or its last example, a class may not be able to lose its share.
-    strict = balance == "proportional" and not len(pinned)
-    return Check(
-        "class balance", not strict or off < 2, f"{balance}; classes are within {off:.1f} examples of equal shares"
-    )
-
-
-def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
-    budget, n = settings["budget"], certificate["n"]
-    if not isinstance(budget, dict) or len(budget) != 1 or not isinstance(next(iter(budget.values())), int | float):
-        return Check("budget", False, f"the settings contain no valid budget: {budget!r}")
-    kind, value = next(iter(budget.items()))
-    if kind == "fraction":
-        return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
-    if kind == "keep":
-        kept = value if value >= 1 else max(1, min(n - 1, round(value * n)))
-        return Check("budget", n - certificate["removed"] == kept, f"keep {value:g} of {n:,}")
-    if kind == "count":
-        return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
-    relative = {"relative_epsilon": value, "same_model": 1e-6}
-    limit = relative[kind] * certificate["head_norm"] if kind in relative else value
-    if settings["formulation"] == "paper":
-        predicted = certificate["influence_change"]
-        return Check(
-            "budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)"
-        )
-    seen = _limited(kind, certificate)
-    if kind == "min_agreement":
-        return Check("budget", seen is not None and seen >= limit, f"measured {seen} ≥ {limit:.6g}")
-    return Check("budget", seen is not None and seen <= limit, f"measured {seen} ≤ {limit:.6g}")
-
-
-def _limited(kind: str, certificate: dict[str, Any]) -> float | None:
-    """Return what a budget limits, as the certificate states it; None if it does not."""
-    if kind == "min_agreement":
-        where = "training" if certificate["validation_loss"] is None else "validation"
-        return certificate[f"{where}_same_answers"]  # type: ignore[no-any-return]
-    if kind == "max_accuracy_drop":
-        low = certificate["validation_accuracy_change_low"]
-        return None if low is None else -low
-    if kind == "max_loss_gap":
-        ends = [certificate[f"validation_loss_gap_{end}"] for end in ("low", "high")]
-        return None if None in ends else max(map(abs, ends))
-    return certificate["refit_change"]  # type: ignore[no-any-return]
+    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return fine and (value >= 0 or key != "l2")
