@@ -43,13 +43,14 @@ def test_a_signature_closes_what_a_manifest_leaves_open(toy, tmp_path, keys):
 
 
 def test_a_run_without_a_signature_is_not_taken_for_a_signed_one(toy, tmp_path, keys):
-    run, ((private, public), _) = tmp_path / "run", keys
+    run, ((private, public), (other, other_public)) = tmp_path / "run", keys
     result = leanset.prune(*toy[:2], out=run, **OPTIONS)
     assert failures(run, toy, public) == ["signature"]
-    leanset.prune(*toy[:2], out=run, sign=private, **OPTIONS)  # the same run again, now signed
-    assert failures(run, toy, public) == []
+    for key, its_public in ((private, public), (other, other_public)):  # the same run again, signed, and by another key
+        leanset.prune(*toy[:2], out=run, sign=key, **OPTIONS)
+        assert failures(run, toy, its_public) == []
     (run / "manifest.sig").write_text("not hexadecimal")
-    assert failures(run, toy, public) == ["signature"]
+    assert failures(run, toy, other_public) == ["signature"]
     result.save(tmp_path / "saved", sign=private)
     assert failures(tmp_path / "saved", toy, public) == []
     result.save(tmp_path / "saved")

@@ -31,7 +31,7 @@ from leanset.inputs import Inputs, inputs_from, opened, refuse_network_options
 from leanset.plan import Plan, plan_for
 from leanset.problem import Removal
 from leanset.result import PruneResult, load
-from leanset.runs import SIGNATURE, RunFolder
+from leanset.runs import RunFolder
 from leanset.select import Frontier, MeasuredSizes, Search, Task, answer_within, ladder_counts, trusted_places
 from leanset.settings import Settings
 
@@ -107,8 +107,8 @@ def _saved(inputs: Inputs, settings: Settings, reporter: Reporter) -> PruneResul
     if out is None:
         return _pruned(*_trusted(inputs, plan, settings, None, reporter), identity, None, reporter)
     folder = RunFolder(out)
-    unsigned = settings.sign is not None and not folder.has(SIGNATURE)
-    if folder.is_finished(identity) and not overwrite and not unsigned:
+    signed = settings.sign is None or folder.is_signed_with(settings.sign)
+    if folder.is_finished(identity) and not overwrite and signed:
         folder.close()  # a run that was killed while it tidied up leaves stages
         return load(out)
     new = folder.open(identity, overwrite=overwrite)

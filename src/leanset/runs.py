@@ -132,7 +132,9 @@ class Folder:
             raise RunFolderError(f"{self.path / name}: must contain a JSON object.")
         missing = [key for key in needs if key not in values]
         if missing:
-            raise RunFolderError(f"{self.path / name}: does not contain {in_words(missing)}.")
+            raise RunFolderError(
+                f"{self.path / name}: does not contain {in_words(missing)}; is it by another version of leanset?"
+            )
         if isinstance(needs, Mapping):
             check_kinds(values, needs, str(self.path / name))
         return values
@@ -294,6 +296,12 @@ class RunFolder(Folder):
         if not (self.path / CERTIFICATE).is_file() or not (self.path / SETTINGS).is_file():
             return False
         return self.read_json(SETTINGS) == identity
+
+    def is_signed_with(self, key: PathLike) -> bool:
+        """Return whether the signature is that of a private key, which signs the same bytes always in the same way."""
+        if not self.has(MANIFEST) or not self.has(SIGNATURE):
+            return False
+        return self.read_text(SIGNATURE).strip() == signed((self.path / MANIFEST).read_bytes(), key)
 
     def check_finished(self) -> None:
         """Raise if there is no finished run in the folder."""

@@ -1,6 +1,7 @@
 """Touched-up run folders, all with a manifest that was brought in line; without that, every change is found by it."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import leanset
-from tests.faults.forge import bring_in_line, examined, runs
+from tests.faults.forge import bring_in_line, examined, runs, statistics
+from tests.faults.forge import toy as network_toy
 
 
 @pytest.fixture
@@ -138,6 +140,63 @@ def test_a_swap_of_two_quiet_rows_in_all_lists_is_found(saved, toy):
     assert "measured change" in found(saved, toy)
 
 
+def turn_round(file):
+    np.save(file, np.load(file)[::-1])
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "named"),
+    [
+        ("head", {}, "head digest"),
+        ("dynamics-0-margin", {}, "recorded digest"),
+        ("logits", {"method": "el2n"}, "recorded digest"),
+        ("features", {}, "data"),
+        ("labels", {}, "data"),
+    ],
+)
+def test_a_touched_up_network_is_found(tmp_path, file, options, named):
+    run, store = tmp_path / "run", tmp_path / "run" / "network" / "head"  # where a run on images has it
+    given = statistics(*network_toy())
+    given = replace(given, dynamics=() if options else given.dynamics)
+    given.save(store)
+    leanset.prune(f"head:{store}", fraction=0.4, frontier=False, out=run, **options)
+    assert all(check.holds for check in leanset.verify(run))
+    assert all(check.holds for check in leanset.verify(run, given))
+    turn_round(store / f"{file}.npy")
+    assert "manifest" in {check.name for check in leanset.verify(run) if not check.holds}
+    bring_in_line(run)
+    assert named in {check.name for check in leanset.verify(run) if not check.holds}
+
+
+def test_a_list_of_dropped_rows_in_another_order_is_found(toy, tmp_path):
+    run = tmp_path / "run"
+    result = leanset.prune(*toy[:2], fraction=0.2, suspects="drop", l2=1e-2, out=run, frontier=False)
+    rows = (run / "dropped.txt").read_text().split()
+    assert len(rows) > 1
+    assert len(result.kept) + len(result.removed) == len(toy[1]) - len(rows)
+    for changed in (rows[::-1], [rows[0], *rows]):
+        (run / "dropped.txt").write_text("\n".join(changed))
+        bring_in_line(run)
+        assert {check.name for check in leanset.verify(run, *toy[:2]) if not check.holds} == {"dropped rows"}
+
+
+def test_a_run_of_an_earlier_version_is_told_in_one_line(saved, toy):
+    """They have no manifest, and some fields are younger than they are."""
+    (saved / "manifest.json").unlink()
+    missing = [check for check in leanset.verify(saved, *toy[:2], validation=toy[2]) if not check.holds]
+    assert [check.name for check in missing] == ["manifest"]
+    assert "an earlier leanset wrote none" in missing[0].detail
+    for file, field in (("certificate.json", "sample_weighted"), ("settings.json", "weight_bounds")):
+        path = saved / file
+        before = path.read_text()
+        path.write_text(json.dumps({key: value for key, value in json.loads(before).items() if key != field}))
+        with pytest.raises(
+            leanset.RunFolderError, match=f"{file}: does not contain `{field}`; is it by another version"
+        ):
+            leanset.verify(saved, *toy[:2], validation=toy[2])
+        path.write_text(before)
+
+
 def test_every_file_is_in_the_manifest_and_added_ones_are_found(saved, toy):
     named = json.loads((saved / "manifest.json").read_text())["sha256"]
     assert set(named) | {"manifest.json"} == {path.name for path in saved.iterdir()}
@@ -150,7 +209,7 @@ def test_every_file_is_in_the_manifest_and_added_ones_are_found(saved, toy):
 
 def test_a_slice_of_all_changes_is_noticed_or_named(tmp_path):
     """A slice of `python -m tests.faults forge`."""
-    for name, data in runs(tmp_path):
-        tried, missed, _ = examined(tmp_path / name, data, every=25)
+    for name, verify in runs(tmp_path):
+        tried, missed, _ = examined(tmp_path / name, verify, every=60)
         assert tried > 5
         assert missed == []

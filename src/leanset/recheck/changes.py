@@ -9,7 +9,7 @@ import numpy as np
 
 from leanset._arrays import Vector
 from leanset.recheck.check import Check, close
-from leanset.recheck.heads import ROUNDING, Heads, kept_l2, promised
+from leanset.recheck.heads import EXACT, ROUNDING, Heads, kept_l2, promised
 from leanset.recheck.judged import check_losses, check_random
 from leanset.recheck.plain import LARGEST_DENSE, PlainProblem, plain_design
 from leanset.recheck.plain_losses import PLAIN_LOSSES
@@ -18,7 +18,7 @@ from leanset.recheck.saved import SavedRun
 
 _RESIDUAL = 2e-9  # relative, of the linear system of a Newton step
 _SINGLE = 1e-6  # of vectors that are stored as float32
-_SOLVED = 1e-4  # the same for numbers from a linear system; also the residual up to which its solution is exact
+_SOLVED = 1e-4  # relative difference of numbers from a linear system that its residual explains
 
 
 def check_changes(run: SavedRun) -> Iterator[Check]:
@@ -92,11 +92,11 @@ def _check_influence(heads: Heads, run: SavedRun) -> Iterator[Check]:
     problem, certificate = heads.problem, run.certificate
     residual = certificate["inverse_residual"]
     exact = certificate["inverse"] in ("cholesky", "cg")
-    fine = 0 <= residual < (_SOLVED if exact else np.inf)
+    fine = 0 <= residual < (EXACT if exact else np.inf)
     yield Check("inverse residual", fine, f"{residual:.2g} with {certificate['inverse']}")
     centred = certificate["formulation"] != "paper" and certificate["penalty"] != "total"
     shift = problem.ridge * heads.full if centred else np.zeros_like(heads.full)
-    if residual < _SOLVED:
+    if residual < EXACT:
         gone = np.ones(len(problem.x)) if problem.weights is None else problem.weights.copy()
         gone[run.kept] -= 1.0 if run.weights is None else run.weights
         total = problem.part(np.arange(len(gone)), weights=gone).gradient_sum(heads.full) + gone.sum() * shift

@@ -26,7 +26,9 @@ _POINT = ("newton_change", "refit_change", "validation_loss_gap")  # of the fron
 def check_manifest(folder: runs.RunFolder) -> Check:
     """Check that every file of the run is as it was when the run ended, and that none was added."""
     if not folder.has(runs.MANIFEST):
-        return Check("manifest", False, f"{runs.MANIFEST} is missing")
+        return Check(
+            "manifest", False, f"{runs.MANIFEST} is missing; an earlier leanset wrote none: prune again for one"
+        )
     recorded = folder.read_json(runs.MANIFEST, ("sha256",))["sha256"]
     if not isinstance(recorded, dict):
         return Check("manifest", False, f"{runs.MANIFEST} contains no digests")

@@ -12,6 +12,7 @@ from leanset._arrays import Matrix
 from leanset.recheck.plain import Fit, PlainProblem
 
 ROUNDING = 1e-6  # relative difference that rounding and iterative solvers explain
+EXACT = 1e-4  # relative residual below which the solution of a linear system counts as exact
 _PROMISED = 1e-7  # distance to the minimum at which a run stops its fits, relative to the norm of the head
 
 

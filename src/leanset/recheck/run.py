@@ -1,6 +1,5 @@
 """An independent re-check of a saved run. It reads the data with `leanset.data` and imports nothing that it checks."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,12 +7,12 @@ import numpy as np
 
 from leanset import runs
 from leanset._errors import RunFolderError
-from leanset._kinds import NAMED, NUMBER, TEXT, TRUTH, WHOLE, optional
+from leanset._kinds import NAMED, NUMBER, TEXT, TRUTH, WHOLE, Kind, optional
 from leanset._signature import PathLike
 from leanset.data import Examples
 from leanset.recheck.changes import check_changes
 from leanset.recheck.check import Check, alike
-from leanset.recheck.claims import Claim, as_checks, unchecked
+from leanset.recheck.claims import unchecked
 from leanset.recheck.files import (
     Records,
     check_agreement,
@@ -58,6 +57,7 @@ _SETTINGS = runs.SETTINGS_KINDS | {
     "head_digest": optional(TEXT),
     "recorded_digest": optional(TEXT),
 }
+_PENALTY = Kind("a number from 0 to 1e300", lambda value: NUMBER.fits(value) and 0 <= value <= 1e300)
 _COLUMNS = runs.SELECTION_COLUMNS | {"pinned": "b", "reason": "OU"}
 _BEFORE_A_REFIT = ("data", "classes", "weights", f"files, {runs.KEPT}", f"files, {runs.REMOVED}")
 
@@ -93,7 +93,7 @@ def check_run(
         return
     for check in (*check_agreement(settings, certificate), _known_loss(certificate)):
         yield check
-        if not check.holds and check.name in ("loss", "penalty", "penalised bias"):
+        if not check.holds and check.name in ("loss", "penalty", "penalised bias", "l2"):
             return
     everything = examples.counting()
     run = _read(folder, everything, settings, certificate)
@@ -110,7 +110,8 @@ def check_run(
     yield from checks
     if all(check.holds for check in checks if check.name in _BEFORE_A_REFIT):
         yield from check_changes(run)
-    yield from as_checks(unchecked_of(folder, everything, settings, certificate))
+    read = folder.read_json(runs.SOURCE).get("source") == examples.origin.source
+    yield from unchecked(run, read=read, known_head="head_digest" in (records or ()))
 
 
 def _read(
@@ -132,38 +133,29 @@ def _dropped(run: SavedRun, everything: Examples) -> Check:
     return alike("dropped rows", listed, gone, f"{len(gone):,} rows")
 
 
-def unchecked_of(
-    folder: runs.RunFolder, examples: Examples, settings: dict[str, Any], certificate: dict[str, Any]
-) -> list[Claim]:
-    """Return what the files of a run say that is not computed again."""
-    size = len(examples.classes) * (examples.features.shape[1] + 1)
-    read = folder.read_json(runs.SOURCE).get("source") == examples.origin.source
-    return unchecked(settings, certificate, size=size, read=read)
-
-
 def _known_loss(certificate: dict[str, Any]) -> Check:
     known = certificate["loss"] in PLAIN_LOSSES and certificate["penalty"] in ("mean", "total")
     return Check("kind of head", known, f"{certificate['loss']}, penalty {certificate['penalty']}")
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
-    optional = {"start_head_distance", "suspects_among_kept", "suspects_among_removed"}
-    optional |= {key for key in certificate if "validation_" in key or key.endswith("_same_answers")}
+    may_miss = {"start_head_distance", "suspects_among_kept", "suspects_among_removed"}
+    may_miss |= {key for key in certificate if "validation_" in key or key.endswith("_same_answers")}
     wrong = [
         key
         for key, value in certificate.items()
-        if key not in _TEXTS and not (_is_of_kind(key, value) or (value is None and key in optional))
+        if key != "findings" and not (_kind_of(key).fits(value) or (value is None and key in may_miss))
     ]
-    wrong += [key for key in _TEXTS if key != "findings" and not isinstance(certificate[key], str)]
     return Check(
         "certificate", not wrong, f"not a number or a text: {', '.join(wrong)}" if wrong else "numbers and texts"
     )
 
 
-def _is_of_kind(key: str, value: Any) -> bool:
+def _kind_of(key: str) -> Kind:
+    if key in _TEXTS:
+        return TEXT
     if key in ("weighted", "sample_weighted", "penalised_bias"):
-        return isinstance(value, bool)
-    if key in ("n", "removed", "seed"):
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    fine = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    return fine and (value >= 0 or key != "l2")
+        return TRUTH
+    if key == "l2":
+        return _PENALTY
+    return WHOLE if key in ("n", "removed", "seed") else NUMBER
