@@ -1,5 +1,6 @@
 """Touched-up run folders, all with a manifest that was brought in line; without that, every change is found by it."""
 
+import contextlib
 import json
 from dataclasses import replace
 
@@ -34,6 +35,10 @@ def change_column(saved, name, change):
     values = np.array(table[name].to_pylist(), dtype=object)
     column = pa.array(list(change(values)), type=table[name].type)
     pq.write_table(table.set_column(table.column_names.index(name), name, column), saved / "selection.parquet")
+
+
+def keys_of(saved, file):
+    return json.loads((saved / file).read_text()).keys()
 
 
 def value_of(saved, key):
@@ -88,6 +93,22 @@ def test_any_other_class_balance_is_found(saved, toy, balance):
     change_json(saved, "settings.json", class_balance=balance)
     bring_in_line(saved)
     assert "class balance" in found(saved, toy)
+
+
+@pytest.mark.parametrize("budget", [{}, {"whatever": 0.4}, {"fraction": 1e308}, {"fraction": 0.4, "count": 96}])
+def test_any_other_budget_is_found(saved, toy, budget):
+    change_json(saved, "settings.json", budget=budget)
+    bring_in_line(saved)
+    assert "budget" in found(saved, toy)
+
+
+@pytest.mark.parametrize("changes", [{"loss": "hinge"}, {"penalty": "none"}, {"l2": 1e305}, {"random_draws": 1}])
+def test_what_no_run_can_have_is_told_in_one_line(saved, toy, changes):
+    for file in ("settings.json", "certificate.json"):
+        change_json(saved, file, **{key: value for key, value in changes.items() if key in keys_of(saved, file)})
+    bring_in_line(saved)
+    with contextlib.suppress(leanset.RunFolderError):
+        assert found(saved, toy)
 
 
 def test_deleted_pins_are_found(saved, toy):

@@ -141,14 +141,14 @@ def _share(flags: AnyArray) -> float:
 def _weights_agree(run: SavedRun) -> Check:
     """Check the weights of the table against the certificate; sampled examples may have a base weight above 1."""
     table, certificate, base = run.table, run.certificate, run.examples.weight
-    given, bounds = base is not None, run.settings["weight_bounds"]
+    given, least = base is not None, run.settings["weight_bounds"][0] or 0.0
     if certificate["sample_weighted"] != given:
         return Check("weights", False, f"the data came {'with' if given else 'without'} weights, unlike the run")
     kept, gone = table["weight"][table["kept"]], table["weight"][~table["kept"]]
     claimed = [certificate[key] for key in ("least_weight", "largest_weight", "effective_size")]
     seen = [float(kept.min()), float(kept.max()), float(kept.sum() ** 2 / np.sum(kept**2))]
     factors = kept / (1.0 if base is None else base[table["kept"]])
-    fine = np.allclose(claimed, seen, rtol=1e-9, atol=0) and not gone.any() and factors.min() >= bounds[0] * (1 - 1e-9)
+    fine = np.allclose(claimed, seen, rtol=1e-9, atol=0) and not gone.any() and factors.min() >= least * (1 - 1e-9)
     plain = certificate["weighted"] or np.allclose(factors, 1.0, rtol=1e-12, atol=0)
     return Check("weights", bool(fine and plain), f"kept examples have weights {seen[0]:.4g} to {seen[1]:.4g}")
 

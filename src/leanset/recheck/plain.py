@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
@@ -16,6 +17,9 @@ from leanset.recheck.plain_losses import PlainLoss
 
 LARGEST_DENSE = 800  # weights of a head up to which its Hessian is a matrix
 _MOST_STEPS = 60
+_FIRM = (
+    1e-9  # least curvature, in the units of the features, at which a Hessian has a Cholesky factor in spite of rounding
+)
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,9 @@ class PlainProblem:
         """Return H⁻¹ rhs in the units of the features: of a small head with the matrix, else by conjugate gradients."""
         scaled = (rhs / self._sizes).ravel()
         if theta.size <= LARGEST_DENSE:
-            answer = np.linalg.lstsq(self._hessian(theta), scaled, rcond=None)[0]
+            matrix = self._hessian(theta)
+            firm = (self.ridge / self._sizes**2).min() > _FIRM
+            answer = solve(matrix, scaled, assume_a="pos") if firm else np.linalg.lstsq(matrix, scaled, rcond=None)[0]
         else:
             operator = LinearOperator((theta.size, theta.size), matvec=self._product(theta), dtype=np.float64)
             answer = cg(operator, scaled, rtol=1e-10, maxiter=10 * theta.size)[0]

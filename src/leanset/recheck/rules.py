@@ -8,6 +8,11 @@ import numpy as np
 from leanset.recheck.check import Check
 from leanset.recheck.saved import SavedRun
 
+_BUDGETS = (
+    *("fraction", "keep", "count", "epsilon", "relative_epsilon", "same_model"),
+    *("min_agreement", "max_accuracy_drop", "max_loss_gap"),
+)
+
 
 def is_partition(run: SavedRun) -> Check:
     """Check that the two lists have every row once."""
@@ -56,11 +61,12 @@ def _balanced(run: SavedRun) -> Check:
 
 def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
     budget, n = settings["budget"], certificate["n"]
-    if not isinstance(budget, dict) or len(budget) != 1 or not isinstance(next(iter(budget.values())), int | float):
+    kind, value = next(iter(budget.items()), ("", None))
+    if len(budget) != 1 or kind not in _BUDGETS or not isinstance(value, int | float) or not 0 <= value < np.inf:
         return Check("budget", False, f"the settings contain no valid budget: {budget!r}")
-    kind, value = next(iter(budget.items()))
     if kind == "fraction":
-        return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
+        fine = value <= 1 and certificate["removed"] == max(1, round(value * n))
+        return Check("budget", fine, f"fraction {value:g} of {n:,}")
     if kind == "keep":
         kept = value if value >= 1 else max(1, min(n - 1, round(value * n)))
         return Check("budget", n - certificate["removed"] == kept, f"keep {value:g} of {n:,}")

@@ -46,6 +46,7 @@ _NUMBERS = (
 )
 
 _SETTINGS = runs.SETTINGS_KINDS | {
+    "random_draws": Kind("a whole number of at least 2", lambda value: WHOLE.fits(value) and value > 1),
     "seed": WHOLE,
     "method": optional(NAMED),
     "frontier": TRUTH,
@@ -59,6 +60,7 @@ _SETTINGS = runs.SETTINGS_KINDS | {
 }
 _PENALTY = Kind("a number from 0 to 1e300", lambda value: NUMBER.fits(value) and 0 <= value <= 1e300)
 _COLUMNS = runs.SELECTION_COLUMNS | {"pinned": "b", "reason": "OU"}
+_OF_THE_HEAD = ("loss", "penalty", "penalised bias", "l2", "kind of head")
 _BEFORE_A_REFIT = ("data", "classes", "weights", f"files, {runs.KEPT}", f"files, {runs.REMOVED}")
 
 
@@ -93,11 +95,13 @@ def check_run(
         return
     for check in (*check_agreement(settings, certificate), _known_loss(certificate)):
         yield check
-        if not check.holds and check.name in ("loss", "penalty", "penalised bias", "l2"):
+        if not check.holds and check.name in _OF_THE_HEAD:
             return
     everything = examples.counting()
     run = _read(folder, everything, settings, certificate)
     yield _dropped(run, everything)
+    data = list(check_data(run, everything))
+    yield from data
     yield from check_records(settings, records)
     yield from check_frontier(run)
     whole = is_partition(run)
@@ -106,9 +110,9 @@ def check_run(
     if not whole.holds or rows != len(run.examples):
         yield Check("files", rows == len(run.examples), f"{runs.SELECTION} has {rows:,} rows")
         return
-    checks = [*check_data(run, everything), *check_table(run), *check_rules(run)]
-    yield from checks
-    if all(check.holds for check in checks if check.name in _BEFORE_A_REFIT):
+    rules = [*check_table(run), *check_rules(run)]
+    yield from rules
+    if all(check.holds for check in (*data, *rules) if check.name in _BEFORE_A_REFIT):
         yield from check_changes(run)
     read = folder.read_json(runs.SOURCE).get("source") == examples.origin.source
     yield from unchecked(run, read=read, known_head="head_digest" in (records or ()))
