@@ -192,7 +192,7 @@ def test_the_core_imports_without_optional_packages():
             "dask",
             "datasets",
         ),
-        *("transformers", "jinja2", "vl_convert", "umap"),
+        *("transformers", "jinja2", "vl_convert", "umap", "cryptography"),
     }
     code = f"""
 import sys

@@ -608,3 +608,12 @@ class Settings(RunOptions, ReadingOptions, NetworkOptions, PruneOptions):
     >>> leanset.Settings(fraction=0.4, seed=3).budget
     Fraction(value=0.4)
     """
+
+    sign: Annotated[
+        str | os.PathLike[str] | None,
+        Option(
+            "PEM file of an Ed25519 private key to sign the run's manifest with (needs the sign extra; docs/verify.md)",
+            _RUN,
+            decides=False,
+        ),
+    ] = None

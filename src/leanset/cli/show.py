@@ -188,6 +188,7 @@ def _work_left(forecast: "Forecast") -> str:
 def show_check(check: "Check") -> None:
     """Print one check of a re-check."""
     mark = ("holds", "green") if check.holds else ("FAILS", "red bold")
+    mark = mark if check.checked else ("said ", "dim")
     OUT.print(styled("  ", mark, f"  {one_line(check.name)}: {one_line(check.detail)}"))
 
 
