@@ -1,7 +1,6 @@
 """Labels that are probably wrong, from what was predicted for the examples."""
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from leanset._arrays import Mask, Matrix, Rows, Vector
 
@@ -74,6 +73,8 @@ def implausible_labels(probability: Matrix, labels: Rows) -> Mask:
 
 def _is_rare(has_it: Mask) -> Mask:
     """Return where a label is at most twice as frequent as in the first half, if it gets more frequent along the rows."""
+    from scipy.optimize import isotonic_regression  # here, because it takes longer to import than a help text may
+
     by_mistake = has_it[: -(-len(has_it) // 2)].mean()
     frequency: Vector = isotonic_regression(has_it.astype(np.float64)).x
     return np.asarray(frequency <= 2 * by_mistake)
