@@ -3,10 +3,11 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import AnyArray, Mask, Matrix, Rows
+from leanset._arrays import AnyArray, Mask, Rows
 from leanset.head import Design, FittedHead, cross_fitted
 from leanset.influence import HeadInverses, InfluenceMap, influence_map
 from leanset.problem import Constraints
+from leanset.rows import Column, map_rows
 from leanset.scores import Evidence, confident_disagreement
 
 
@@ -39,14 +40,17 @@ class Task:
         return len(self.head)
 
     @cached_property
-    def predicted(self) -> Matrix:
+    def predicted(self) -> Column:
         """The network's predictions if they were captured, else those of the fitted head."""
         return self.head.predicted if self.logits is None else self.head.loss.predicted(self.logits)
 
     @cached_property
     def evidence(self) -> Evidence:
         """The recorded evidence, with the errors of the predictions added; methods of the literature know no weights."""
-        return replace(self.recorded, errors=self.head.loss.residual(self.predicted, self.head.design.targets))
+        design, loss = self.head.design, self.head.loss
+        columns = self.predicted, design.targets
+        errors = map_rows(lambda x, p, y: loss.residual(p, y), design.rows, *columns, width=design.width)
+        return replace(self.recorded, errors=errors)
 
     @cached_property
     def suspect(self) -> Mask | None:
@@ -60,7 +64,7 @@ class Task:
         predicted = self.predicted
         if self.logits is None:
             predicted = cross_fitted(head.design, head.l2, head.theta, self.inverses.precondition, self.seed)
-        return confident_disagreement(predicted, head.design.targets)
+        return confident_disagreement(predicted, head.design.targets, head.rows)
 
     def influence(self, *, centred: bool, measured_by: FittedHead | None = None) -> InfluenceMap:
         """Return the influence vectors with the Hessian of all examples."""
