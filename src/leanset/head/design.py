@@ -150,7 +150,7 @@ class Design:
             return plain if w is None else plain * w[:, None]
 
         columns = (predicted, self.targets) if self.worth is None else (predicted, self.targets, self.worth)
-        if isinstance(predicted, Derived):
+        if not isinstance(predicted, np.ndarray):
             return Derived(weighted, columns)
         plain = loss.residual(predicted, self.targets)
         return plain if self.worth is None else plain * self.worth[:, None]

@@ -5,7 +5,7 @@ It shares nothing with the rest of leanset, so it detects mistakes in the fit, t
 """
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import expit, logsumexp
 
 from leanset._arrays import AnyArray, Matrix, Vector
+from leanset.data import Features, chosen_rows, feature_blocks
 
 
 class PlainLoss(abc.ABC):
@@ -153,7 +154,7 @@ class PlainProblem:
     """Mean loss + (l2/2)‖θ‖² on a (n, D) design, with or without its last column, the bias, in the penalty."""
 
     loss: PlainLoss
-    x: Matrix
+    x: "Matrix | PlainRows"
     y: AnyArray
     outputs: int
     l2: float
@@ -228,7 +229,7 @@ class PlainProblem:
 
     @property
     def _sizes(self) -> Vector:
-        squares = np.mean(self.x**2, axis=0) + self.ridge  # about the curvature along each column
+        squares = _mean_squares(self.x) + self.ridge  # about the curvature along each column
         return np.sqrt(np.where(squares > 0, squares, 1.0))
 
     def _product(self, theta: Matrix) -> Callable[[Matrix], Matrix]:
@@ -246,25 +247,74 @@ class PlainProblem:
         return product
 
 
+class PlainRows:
+    """A design whose features are not in memory: products with it are made block by block."""
+
+    __array_ufunc__ = None  # NumPy then leaves products to this class
+
+    def __init__(self, features: Features, mean: Vector, spread: Vector, bias: float) -> None:
+        self.features, self.mean, self.spread, self.bias = features, mean, spread, bias
+        self.shape = (len(features), len(mean) + 1)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: AnyArray) -> "PlainRows":
+        places = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return PlainRows(chosen_rows(self.features, places), self.mean, self.spread, self.bias)
+
+    def __matmul__(self, right: Matrix) -> Matrix:
+        return np.concatenate([block @ right for block in self.blocks()])
+
+    def __rmatmul__(self, left: Matrix) -> Matrix:
+        total, start = np.zeros((len(left), self.shape[1])), 0
+        for block in self.blocks():
+            total += left[:, start : start + len(block)] @ block
+            start += len(block)
+        return total
+
+    def blocks(self) -> Iterator[Matrix]:
+        """Yield the scaled features with the bias, block by block."""
+        for raw in feature_blocks(self.features):
+            scaled = (raw.astype(np.float64) - self.mean) / self.spread
+            yield np.hstack([scaled, np.full((len(scaled), 1), self.bias)])
+
+
 def plain_design(
-    training: AnyArray,
-    features: AnyArray,
+    training: Features,
+    features: Features,
     standardize: bool,
     *,
     centre: bool = False,
     bias: bool = True,
     weights: Vector | None = None,
-) -> Matrix:
+) -> Matrix | PlainRows:
     """Scale features by the training features' mean and deviation, or only centre them; append a 1, or 0 without a bias."""
-    x, reference = (np.asarray(each, dtype=np.float64) for each in (features, training))
-    mean = np.average(reference, axis=0, weights=weights)
-    spread = np.sqrt(np.average((reference - mean) ** 2, axis=0, weights=weights))
-    if standardize:
-        spread[spread <= 1e-12 * np.abs(mean)] = 1.0
-        x = (x - mean) / np.where(spread > 0, spread, 1.0)
-    elif centre:
-        x = x - mean
-    return np.hstack([x, np.full((len(x), 1), float(bias))])
+    mean, spread = _moments(training, weights)
+    spread[spread <= 1e-12 * np.abs(mean)] = 1.0
+    spread = np.where(spread > 0, spread, 1.0)
+    if not standardize:
+        mean, spread = mean if centre else np.zeros_like(mean), np.ones_like(spread)
+    rows = PlainRows(features, mean, spread, float(bias))
+    return np.concatenate(list(rows.blocks())) if isinstance(features, np.ndarray) else rows
+
+
+def _moments(features: Features, weights: Vector | None) -> tuple[Vector, Vector]:
+    n, total, start = len(features), np.zeros(features.shape[1]), 0
+    counts = np.ones(n) if weights is None else weights
+    for block in feature_blocks(features):
+        total += counts[start : start + len(block)] @ block.astype(np.float64)
+        start += len(block)
+    mean, squares, start = total / counts.sum(), np.zeros(features.shape[1]), 0
+    for block in feature_blocks(features):
+        squares += counts[start : start + len(block)] @ (block.astype(np.float64) - mean) ** 2
+        start += len(block)
+    return mean, np.sqrt(squares / counts.sum())
+
+
+def _mean_squares(x: Matrix | PlainRows) -> Vector:
+    blocks = [x] if isinstance(x, np.ndarray) else x.blocks()
+    return np.asarray(sum(np.sum(block**2, axis=0) for block in blocks) / len(x))
 
 
 def _softmax(z: Matrix) -> Matrix:

@@ -1,6 +1,9 @@
 from leanset.rows.columns import Column, Derived
+from leanset.rows.converted import ConvertedRows
 from leanset.rows.engine import computed_by
+from leanset.rows.files import FileRows, is_whole_map
 from leanset.rows.memory import MemoryRows, as_table
+from leanset.rows.parquet_rows import ParquetRows, parquet_rows
 from leanset.rows.passes import (
     all_rows,
     blocks_of,
@@ -15,23 +18,35 @@ from leanset.rows.passes import (
 from leanset.rows.scaled import ScaledRows
 from leanset.rows.table import ChosenRows, RowTable
 from leanset.rows.watch import watched_by
+from leanset.rows.zarr_rows import ZarrRows, read_array, refuse_missing_chunks, store_of
+from leanset.rows.zarr_writer import StoreWriter
 
 __all__ = [
     "ChosenRows",
     "Column",
+    "ConvertedRows",
     "Derived",
+    "FileRows",
     "MemoryRows",
+    "ParquetRows",
     "RowTable",
     "ScaledRows",
+    "StoreWriter",
+    "ZarrRows",
     "all_rows",
     "as_table",
     "blocks_of",
     "computed_by",
+    "is_whole_map",
     "largest_in_rows",
     "map_rows",
     "map_some_rows",
+    "parquet_rows",
+    "read_array",
+    "refuse_missing_chunks",
     "some_entries",
     "some_rows",
+    "store_of",
     "sum_rows",
     "threads_of_pass",
     "watched_by",

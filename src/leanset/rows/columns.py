@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
+from leanset.rows.table import RowTable
 
 
 @dataclass(frozen=True)
@@ -20,39 +21,40 @@ class Derived:
     columns: "tuple[Column, ...]" = ()
 
 
-Column: TypeAlias = AnyArray | Derived
+Column: TypeAlias = AnyArray | RowTable | Derived
+Stored: TypeAlias = AnyArray | RowTable
 
 
 def in_chunk(column: Column, x: AnyArray, rows: slice | Rows) -> AnyArray:
     """Return the entries of a column for the rows `rows`, of which `x` is the chunk of the table."""
     if isinstance(column, np.ndarray):
         return column[rows]
+    if isinstance(column, RowTable):
+        return column._read_rows(rows)
     return column.work(x, *(in_chunk(each, x, rows) for each in column.columns))
 
 
-def arrays_of(columns: tuple[Column, ...]) -> list[AnyArray]:
-    """Return the arrays that columns are made of, each once, in the order of their first use."""
-    found: dict[int, AnyArray] = {}
+def stored_in(columns: tuple[Column, ...]) -> list[Stored]:
+    """Return the arrays and tables that columns are made of, each once, in the order of their first use."""
+    found: dict[int, Stored] = {}
     for column in columns:
-        for array in [column] if isinstance(column, np.ndarray) else arrays_of(column.columns):
-            found.setdefault(id(array), array)
+        for each in stored_in(column.columns) if isinstance(column, Derived) else [column]:
+            found.setdefault(id(each), each)
     return list(found.values())
 
 
-def with_places(columns: tuple[Column, ...], arrays: list[AnyArray]) -> tuple[Any, ...]:
-    """Return columns with the places of their arrays in a list instead of the arrays; `with_arrays` undoes it."""
-    place = {id(array): nth for nth, array in enumerate(arrays)}
+def with_places(columns: tuple[Column, ...], stored: list[Stored]) -> tuple[Any, ...]:
+    """Return columns with places in the list of what is stored instead of it; `with_stored` undoes it."""
+    place = {id(each): nth for nth, each in enumerate(stored)}
     return tuple(
-        place[id(column)]
-        if isinstance(column, np.ndarray)
-        else Derived(column.work, with_places(column.columns, arrays))
+        Derived(column.work, with_places(column.columns, stored)) if isinstance(column, Derived) else place[id(column)]
         for column in columns
     )
 
 
-def with_arrays(columns: tuple[Any, ...], arrays: list[AnyArray]) -> tuple[Column, ...]:
-    """Return columns with arrays in place of places in a list."""
+def with_stored(columns: tuple[Any, ...], stored: list[Stored]) -> tuple[Column, ...]:
+    """Return columns with what is stored in place of places in a list of it."""
     return tuple(
-        Derived(column.work, with_arrays(column.columns, arrays)) if isinstance(column, Derived) else arrays[column]
+        Derived(column.work, with_stored(column.columns, stored)) if isinstance(column, Derived) else stored[column]
         for column in columns
     )

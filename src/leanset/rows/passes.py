@@ -13,7 +13,7 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Rows, Vector
 from leanset._threads import available_threads, in_order, row_chunks
-from leanset.rows.columns import Column, Derived, in_chunk
+from leanset.rows.columns import Column, in_chunk
 from leanset.rows.engine import engine
 from leanset.rows.memory import MemoryRows
 from leanset.rows.ordered import BLOCK_ROWS, OrderedSum, added, own
@@ -146,9 +146,9 @@ def all_rows(table: RowTable) -> AnyArray:
 
 def some_entries(column: Column, table: RowTable, rows: Rows) -> AnyArray:
     """Return the entries of a column for some rows of its table."""
-    if isinstance(column, Derived):
-        return map_some_rows(lambda x, entries: entries, table, rows, column, width=table.shape[1])
-    return column[rows]
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    return map_some_rows(lambda x, entries: entries, table, rows, column, width=table.shape[1])
 
 
 def blocks_of(table: RowTable) -> Iterator[AnyArray]:
