@@ -30,7 +30,7 @@ from leanset.inputs import Inputs, inputs_from, opened, refuse_network_options
 from leanset.plan import Plan, plan_for
 from leanset.problem import Removal
 from leanset.result import PruneResult, load
-from leanset.rows import map_rows
+from leanset.rows import computed_by, dask_cluster, map_rows
 from leanset.runs import RunFolder
 from leanset.select import Frontier, MeasuredSizes, Search, Task, answer_within, ladder_counts, trusted_places
 from leanset.settings import Settings
@@ -69,7 +69,13 @@ def prune(
     """
     _ = settings.budget  # before anything is read
     alone = nullcontext() if settings.out is None else locked(settings.out, wait=settings.wait)
-    with thread_count(settings.threads), reporter_for(settings.progress) as reporter, alone:
+    with (
+        thread_count(settings.threads),
+        reporter_for(settings.progress) as reporter,
+        alone,
+        dask_cluster(settings.dask) as cluster,
+        computed_by(cluster),
+    ):
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
             inputs = inputs_from(_statistics(source, settings, reporter), settings).named_after(source)

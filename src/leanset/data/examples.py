@@ -15,11 +15,13 @@ from leanset.data.targets import KINDS, Targets
 from leanset.rows import (
     ChosenRows,
     ConvertedRows,
+    DaskRows,
     FileRows,
     RowTable,
     all_rows,
     as_table,
     blocks_of,
+    is_dask_array,
     is_whole_map,
     map_rows,
 )
@@ -206,12 +208,22 @@ def _checked_features(features: Any, name: str, memory: int | None, most: int) -
     """Return features as finite floats, and the columns that they come from if they are a frame."""
     if isinstance(features, np.memmap) and is_whole_map(features):
         features = FileRows.of(features)
+    if is_dask_array(features):
+        features = _dask_rows(features, name)
     if isinstance(features, RowTable):
         return _checked_table(features, name, most), None
     if is_frame(features):
         matrix, columns = encoded_frame(features, name, memory)
         return _checked_matrix(matrix, name), columns
     return _checked_matrix(_dense(features, name, memory), name), None
+
+
+def _dask_rows(features: Any, name: str) -> DaskRows:
+    if features.ndim != 2 or not all(isinstance(length, int) for length in features.shape):
+        raise InputError(
+            f"`{name}` must be an (n, d) dask.array of known shape; got {features.shape}; `compute_chunk_sizes()` finds it."
+        )
+    return DaskRows(features)
 
 
 def _dense(features: Any, name: str, memory: int | None) -> AnyArray:

@@ -1,5 +1,7 @@
+from leanset.rows.cluster import LOCAL, dask_cluster
 from leanset.rows.columns import Column, Derived
 from leanset.rows.converted import ConvertedRows
+from leanset.rows.dask_rows import DaskRows, is_dask_array
 from leanset.rows.engine import computed_by
 from leanset.rows.files import FileRows, is_whole_map
 from leanset.rows.memory import MemoryRows, as_table
@@ -22,9 +24,11 @@ from leanset.rows.zarr_rows import ZarrRows, read_array, refuse_missing_chunks, 
 from leanset.rows.zarr_writer import StoreWriter
 
 __all__ = [
+    "LOCAL",
     "ChosenRows",
     "Column",
     "ConvertedRows",
+    "DaskRows",
     "Derived",
     "FileRows",
     "MemoryRows",
@@ -37,6 +41,8 @@ __all__ = [
     "as_table",
     "blocks_of",
     "computed_by",
+    "dask_cluster",
+    "is_dask_array",
     "is_whole_map",
     "largest_in_rows",
     "map_rows",
