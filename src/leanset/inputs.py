@@ -74,6 +74,7 @@ class Inputs:
             l2=self.l2,
             penalty=self.penalty,
             standardize=self.standardize,
+            in_memory=0 if isinstance(examples.features, RowTable) else examples.features.nbytes,
         )
 
     def named_after(self, images: Images) -> "Inputs":

@@ -10,7 +10,7 @@ from leanset._arrays import Matrix, Rows, Vector, some_places
 from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._lock import locked
 from leanset._options import with_options
-from leanset._progress import Reporter, reporter_for
+from leanset._progress import Reporter, passes_shown, reporter_for
 from leanset._threads import thread_count, working_threads
 from leanset._version import __version__
 from leanset.certify import (
@@ -30,7 +30,7 @@ from leanset.inputs import Inputs, inputs_from, opened, refuse_network_options
 from leanset.plan import Plan, plan_for
 from leanset.problem import Removal
 from leanset.result import PruneResult, load
-from leanset.rows import computed_by, dask_cluster, map_rows
+from leanset.rows import computed_by, dask_cluster, map_rows, watched_by
 from leanset.runs import RunFolder
 from leanset.select import Frontier, MeasuredSizes, Search, Task, answer_within, ladder_counts, trusted_places
 from leanset.settings import Settings
@@ -75,6 +75,8 @@ def prune(
         alone,
         dask_cluster(settings.dask) as cluster,
         computed_by(cluster),
+        passes_shown(reporter) as watch,
+        watched_by(watch),
     ):
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):

@@ -28,6 +28,28 @@ _MEMORY = 2**30  # bytes for what a design stores, if nobody says
 _FOR_ROWS, _FOR_COLUMN = 2, 5
 
 
+def stores_rows(rows: int, width: int, memory: int) -> bool:
+    """Return whether a scaled copy of the features fits into its share of the memory.
+
+    Examples
+    --------
+    >>> stores_rows(50_000, 65, 2**30), stores_rows(10_000_000, 65, 2**30)
+    (True, False)
+    """
+    return 8 * rows * width <= memory // _FOR_ROWS
+
+
+def stores_column(rows: int, outputs: int, memory: int) -> bool:
+    """Return whether a column of outputs fits into its share of the memory.
+
+    Examples
+    --------
+    >>> stores_column(50_000, 10, 2**30), stores_column(10_000_000, 10, 2**30)
+    (True, False)
+    """
+    return 8 * rows * outputs <= memory // _FOR_COLUMN
+
+
 @dataclass(frozen=True)
 class Scaling:
     """What is taken off the columns of the features, and what they are then divided by."""
@@ -41,7 +63,7 @@ class Scaling:
         They are a copy in memory if that fits, else they are scaled each time they are read.
         """
         rows = ScaledRows(as_table(features), self.mean, self.scale, float(bias))
-        return MemoryRows(all_rows(rows)) if rows.nbytes <= memory // _FOR_ROWS else rows
+        return MemoryRows(all_rows(rows)) if stores_rows(*rows.shape, memory) else rows
 
     def head_from_raw(self, weights: Matrix) -> Matrix:
         """Return the head on scaled features that has the same outputs as a (C, d+1) head on raw features."""
@@ -139,7 +161,7 @@ class Design:
     @property
     def stores_outputs(self) -> bool:
         """Whether a column of outputs fits into its share of the memory; depends on sizes only, wherever the rows are."""
-        return 8 * len(self) * self.loss.outputs <= self.memory // _FOR_COLUMN
+        return stores_column(len(self), self.loss.outputs, self.memory)
 
     def residual(self, predicted: Column) -> Column:
         """Return the (n, C) residuals of predictions, each as often as its row counts: its product with x is the gradient."""
