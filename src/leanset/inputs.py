@@ -5,17 +5,19 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from leanset._arrays import AnyArray, Matrix, Rows
+from leanset._arrays import Matrix, Rows
 from leanset._errors import InputError, warn
 from leanset._options import Checked, options_of
 from leanset._progress import Reporter
 from leanset.data import (
     FEATURES_MEMORY,
     Examples,
+    Features,
     Images,
     Origin,
     Reading,
     array_digest,
+    chosen_rows,
     examples_from,
     is_dataset,
     is_frame,
@@ -57,7 +59,7 @@ class Inputs:
     penalty: str
     standardize: bool
     start: Matrix | None
-    logits: AnyArray | None
+    logits: Features | None
     recorded: Evidence
 
     def outline(self) -> Outline:
@@ -86,14 +88,14 @@ class Inputs:
         return replace(
             self,
             examples=self.examples.take(places),
-            logits=None if self.logits is None else self.logits[places],
+            logits=None if self.logits is None else chosen_rows(self.logits, places),
             recorded=self.recorded.take(places),
         )
 
     def digests(self, needs: Needs) -> dict[str, str | None]:
         """Return digests of the other inputs: the start, and the training records that a strategy needs."""
         wanted = {name for need in needs for name in ((need,) if isinstance(need, str) else need)}
-        arrays = [self.logits] if "errors" in wanted else []
+        arrays: list[Features | None] = [self.logits] if "errors" in wanted else []
         arrays += [self.recorded.gradient_norm] if "gradient_norm" in wanted else []
         for record in (self.recorded.dynamics or ()) if "dynamics" in wanted else ():
             arrays += [getattr(record, name) for name in record.names()]

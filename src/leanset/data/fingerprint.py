@@ -33,7 +33,7 @@ def fingerprint(examples: Examples) -> str:
     return digest.hexdigest()
 
 
-def array_digest(*arrays: AnyArray) -> str:
+def array_digest(*arrays: AnyArray | RowTable) -> str:
     """Return a SHA-256 digest of arrays, their types and their shapes."""
     digest = hashlib.sha256()
     for array in arrays:

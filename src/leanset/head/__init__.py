@@ -10,11 +10,12 @@ from leanset.head.refit import Refit, newton_step, refit
 from leanset.head.sigmoid import Sigmoid
 from leanset.head.softmax import Softmax
 from leanset.head.squared import Squared
-from leanset.head.statistics import HeadStatistics, is_stored, store_in
+from leanset.head.statistics import STORE, HeadStatistics, is_stored, store_in
 
 __all__ = [
     "LOSSES",
     "PENALTIES",
+    "STORE",
     "ChosenL2",
     "Curvature",
     "Design",

@@ -21,7 +21,7 @@ from leanset.rows.scaled import ScaledRows
 from leanset.rows.table import ChosenRows, RowTable
 from leanset.rows.watch import watched_by
 from leanset.rows.zarr_rows import ZarrRows, read_array, refuse_missing_chunks, store_of
-from leanset.rows.zarr_writer import StoreWriter
+from leanset.rows.zarr_writer import StoreWriter, finish_store
 
 __all__ = [
     "LOCAL",
@@ -42,6 +42,7 @@ __all__ = [
     "blocks_of",
     "computed_by",
     "dask_cluster",
+    "finish_store",
     "is_dask_array",
     "is_whole_map",
     "largest_in_rows",

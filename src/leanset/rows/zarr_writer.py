@@ -39,8 +39,18 @@ class StoreWriter:
     _waiting: dict[str, list[AnyArray]] = field(repr=False)
 
     @classmethod
-    def at(cls, store: str, rows: int, columns: dict[str, tuple[tuple[int, ...], Any]]) -> "StoreWriter":
-        """Create a store, or open one that was not finished; `columns` are the further axes and types of the arrays."""
+    def at(
+        cls, store: str, rows: int, columns: dict[str, tuple[tuple[int, ...], Any]], identity: str = ""
+    ) -> "StoreWriter":
+        """Create a store, or open one that was not finished.
+
+        Parameters
+        ----------
+        store : path or URL
+        rows : of all arrays
+        columns : the further axes and the type of each array
+        identity : of what is written; a store that was begun with another identity is not continued
+        """
         zarr = zarr_library()
         from zarr.codecs import Crc32cCodec
 
@@ -49,7 +59,10 @@ class StoreWriter:
         arrays = {}
         try:
             group = zarr.open_group(store, mode="a", zarr_format=3)
-            group.attrs[ABOUT] = {"complete": False}
+            begun = dict(group.attrs.get(ABOUT, {"identity": identity}))
+            if begun.get("identity", "") != identity:
+                raise InputError(f"{store}: was begun with another network or other data; choose another place.")
+            group.attrs[ABOUT] = {"complete": False, "identity": identity}
             for name, (tail, dtype) in columns.items():
                 if name not in group:
                     group.create_array(
@@ -71,6 +84,11 @@ class StoreWriter:
         done = min(_whole_chunks(array, step) for array in arrays.values()) * step
         return cls(store, rows, step, min(done, rows), arrays, {name: [] for name in arrays})
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the arrays."""
+        return tuple(self._arrays)
+
     def write(self, **parts: AnyArray) -> None:
         """Append rows to all arrays; what does not fill a chunk waits in memory."""
         for name, part in parts.items():
@@ -89,7 +107,13 @@ class StoreWriter:
         """Mark the store complete, with what is known about it."""
         if self.done < self.rows:
             raise InputError(f"{self.store}: has {self.done:,} of {self.rows:,} rows.")
-        zarr_library().open_group(self.store, mode="r+").attrs[ABOUT] = {"complete": True} | about
+        finish_store(self.store, **about)
+
+
+def finish_store(store: str, **about: Any) -> None:
+    """Mark a store complete whose arrays are all written, with what is known about it."""
+    group = zarr_library().open_group(store, mode="r+")
+    group.attrs[ABOUT] = dict(group.attrs[ABOUT]) | {"complete": True} | about
 
 
 def _whole_chunks(array: Any, step: int) -> int:

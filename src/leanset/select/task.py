@@ -7,7 +7,7 @@ from leanset._arrays import AnyArray, Mask, Rows
 from leanset.head import Design, FittedHead, cross_fitted
 from leanset.influence import HeadInverses, InfluenceMap, influence_map
 from leanset.problem import Constraints
-from leanset.rows import Column, map_rows
+from leanset.rows import Column, Derived, RowTable, map_rows
 from leanset.scores import Evidence, confident_disagreement
 
 
@@ -32,7 +32,7 @@ class Task:
     validation: Design | None
     constraints: Constraints
     recorded: Evidence
-    logits: AnyArray | None
+    logits: AnyArray | RowTable | None
     seed: int
     memory: int
 
@@ -42,7 +42,12 @@ class Task:
     @cached_property
     def predicted(self) -> Column:
         """The network's predictions if they were captured, else those of the fitted head."""
-        return self.head.predicted if self.logits is None else self.head.loss.predicted(self.logits)
+        loss = self.head.loss
+        if self.logits is None:
+            return self.head.predicted
+        if isinstance(self.logits, np.ndarray):
+            return loss.predicted(self.logits)
+        return Derived(lambda x, z: loss.predicted(z), (self.logits,))
 
     @cached_property
     def evidence(self) -> Evidence:
