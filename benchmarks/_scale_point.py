@@ -1,4 +1,4 @@
-"""One point of the scale benchmark: `python -m benchmarks._scale_point WHAT STORE [PLACE]`. Prints JSON.
+"""One point of the scale benchmark: `python -m benchmarks._scale_point WHAT STORE PLACE MEMORY`. Prints JSON.
 
 WHAT is "passes" (seconds of single passes over the rows) or "prune" (a whole run). PLACE is "store" (the rows stay in the
 store), "memory" (they are read into float32 first), or "local:N" (they stay in the store, N workers compute).
@@ -19,7 +19,7 @@ from leanset.data import Examples, open_source
 from leanset.head import FittedHead, Softmax, design_of
 from leanset.rows import LOCAL, StoreWriter, all_rows, as_table, computed_by, dask_cluster
 
-MEMORY, L2, SEED, AT_ONCE, TIMES = 4_000_000_000, 1e-2, 0, 2**15, 3
+L2, SEED, AT_ONCE, TIMES = 1e-2, 0, 2**15, 3
 
 
 def write_store(path: str, rows: int, width: int, classes: int) -> None:
@@ -37,29 +37,28 @@ def write_store(path: str, rows: int, width: int, classes: int) -> None:
 
 
 def main() -> None:
-    what, store, *rest = sys.argv[1:]
-    place = rest[0] if rest else "store"
-    answer = pruned(store) if what == "prune" else passes(store, place)
+    what, store, place, memory = sys.argv[1:]
+    answer = pruned(store, int(memory)) if what == "prune" else passes(store, place, int(memory))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * RSS_UNIT
     print(json.dumps(answer | {"peak_bytes": peak}))
 
 
-def pruned(store: str) -> dict[str, float]:
+def pruned(store: str, memory: int) -> dict[str, float]:
     began = time.perf_counter()
     result = leanset.prune(
-        store, keep=0.1, weights=True, l2=L2, suspects="ignore", frontier=False, random_draws=2, memory=MEMORY
+        store, keep=0.1, weights=True, l2=L2, suspects="ignore", frontier=False, random_draws=2, memory=memory
     )
     taken = time.perf_counter() - began
     return {"seconds": taken, "kept": len(result.kept), "refit_change": result.certificate.refit_change}
 
 
-def passes(store: str, place: str) -> dict[str, float]:
+def passes(store: str, place: str, memory: int) -> dict[str, float]:
     examples = open_source(store, features_memory=0)
     if place == "memory":
         examples = Examples(all_rows(as_table(examples.features)), examples.targets)
     with dask_cluster(place if place.startswith(LOCAL) else None) as engine, computed_by(engine), working_threads(None):
         loss = Softmax(len(examples.classes))
-        design, _, _ = design_of(examples, loss, standardize=True, memory=MEMORY)
+        design, _, _ = design_of(examples, loss, standardize=True, memory=memory)
         theta = 0.1 * np.random.default_rng(SEED).normal(size=design.shape)
         head = FittedHead.at(design, theta, L2)
         curvature = head.curvature()

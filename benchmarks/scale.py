@@ -4,7 +4,8 @@ Gaussian mixtures in float16, written to a Zarr store with checksums chunk by ch
 all cores, with `memory` at 4 GB; its peak is its largest resident set. A pass is one product with the Hessian ("product"),
 one weighted sum of gradients ("gradient") or one mean loss ("loss"), the least of three. Part "wide": 512 features and 100
 classes, from the store and from float32 in memory. Part "long": 64 features and 10 classes, from the store; a line through
-the two smaller sizes predicts the largest, for each kind of pass. Part "workers": the product of the wide rows on one and on
+the two smaller sizes predicts the largest, for each kind of pass; `memory` grows with the rows up to 4 GB, so that all sizes
+store and read the same. Part "workers": the product of the wide rows on one and on
 two Dask workers. Part "run": `leanset.prune(keep=0.1, weights=True, l2=1e-2, suspects="ignore", random_draws=2,
 frontier=False)` on the long rows.
 """
@@ -28,7 +29,7 @@ WIDE_ROWS, LONG_ROWS, WORKER_ROWS, RUN_ROWS = (
 )
 SMALL_ROWS = {"wide": (3_000, 6_000), "long": (10_000, 20_000, 40_000), "workers": 5_000, "run": 4_000}
 SMALL_SHAPES = {"wide": (16, 5), "long": (8, 3)}
-GB = 1e9
+GB, MEMORY = 1e9, 4_000_000_000
 KINDS = ("product", "gradient", "loss")
 
 
@@ -38,7 +39,8 @@ def run(request: Request) -> Findings:
     if request.small:
         sizes, shapes = SMALL_ROWS, SMALL_SHAPES
     wide = [_point("wide", n, shapes["wide"], place) for n in sizes["wide"] for place in ("memory", "store")]
-    long = [_point("long", n, shapes["long"], "store") for n in sizes["long"]]
+    share = {n: max(2**16, MEMORY * n // max(sizes["long"])) for n in sizes["long"]}
+    long = [_point("long", n, shapes["long"], "store", memory=share[n]) for n in sizes["long"]]
     workers = [_point("workers", sizes["workers"], shapes["wide"], f"local:{count}") for count in (1, 2)]
     model = [_model(kind, *long) for kind in KINDS]
     whole = _point("run", sizes["run"], shapes["long"], "store", "prune")
@@ -78,12 +80,14 @@ def _model(kind: str, few: Row, more: Row, most: Row) -> Row:
     }
 
 
-def _point(part: str, rows: int, shape: tuple[int, int], place: str, what: str = "passes") -> Row:
+def _point(part: str, rows: int, shape: tuple[int, int], place: str, what: str = "passes", memory: int = MEMORY) -> Row:
     folder = Path(tempfile.mkdtemp())
     try:
         store = str(folder / "rows.zarr")
         write_store(store, rows, *shape)
-        answer = json.loads(measured([sys.executable, "-m", "benchmarks._scale_point", what, store, place]).output)
+        answer = json.loads(
+            measured([sys.executable, "-m", "benchmarks._scale_point", what, store, place, str(memory)]).output
+        )
     finally:
         shutil.rmtree(folder)
     peak = answer.pop("peak_bytes") / GB

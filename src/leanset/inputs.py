@@ -166,7 +166,8 @@ def is_table(data: Any, labels: ArrayLike | None) -> bool:
 
 def read_table(data: Any, options: ReadingOptions, targets: str) -> Images | Examples:
     """Read a Hugging Face dataset, or a frame with a column of labels, with the user's options."""
-    read = read_in_memory(data, Reading(targets=targets, **_reading(options)))
+    most = features_memory(options)
+    read = read_in_memory(data, Reading(targets=targets, features_memory=most, **_reading(options)))
     _warn_of_unreadable(read)
     return replace(read, origin=replace(read.origin, reading=_given(options)))
 

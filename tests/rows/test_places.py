@@ -1,10 +1,11 @@
 import dataclasses
 
 import numpy as np
+import pyarrow.dataset
 import pytest
 
 import leanset
-from leanset.data import checked_examples, fingerprint, open_source
+from leanset.data import Reading, checked_examples, fingerprint, open_source, read_in_memory
 from leanset.rows import RowTable, all_rows, blocks_of, map_some_rows, some_rows, sum_rows
 from tests.rows.places import WRITERS, mixture, write_npy, write_parquet, write_zarr
 
@@ -120,3 +121,15 @@ def test_a_run_on_a_store_is_verified(tmp_path):
     examples = open_source(source, features_memory=0)
     assert isinstance(examples.features, RowTable)
     assert all(check.holds for check in leanset.verify(tmp_path / "run", examples))
+
+
+def test_a_dataset_of_arrow_is_a_folder_of_its_files(tmp_path):
+    features, labels = mixture(**SMALL)
+    folder = write_parquet(tmp_path, features, labels).removeprefix("parquet:")
+    found = read_in_memory(pyarrow.dataset.dataset(folder), Reading(features_memory=0))
+    assert isinstance(found.features, RowTable)
+    np.testing.assert_array_equal(all_rows(found.features), features.astype(np.float32))
+    np.testing.assert_array_equal(found.labels, labels)
+    options = {"fraction": 0.4, "frontier": False, "proposals": 100, "suspects": "ignore"}
+    kept = leanset.prune(pyarrow.dataset.dataset(folder), **options).kept
+    np.testing.assert_array_equal(kept, leanset.prune(features, labels, **options).kept)

@@ -1,4 +1,5 @@
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 _AT_ONCE = 1024  # rows
+_SHRINK = 8  # times smaller than in memory, at most, are files of features whose rows stay there
 
 
 def read_parquet(path: str, reading: Reading) -> Images | Examples:
@@ -27,9 +29,13 @@ def read_parquet(path: str, reading: Reading) -> Images | Examples:
 
     Row numbers continue from one file to the next.
     """
-    train, held_out = files_of(path, (".parquet",))
+    return read_files(*files_of(path, (".parquet",)), path, reading)
+
+
+def read_files(train: list[str], held_out: list[str], path: str, reading: Reading) -> Images | Examples:
+    """Read Parquet files with the training rows and with the held-out rows, in the given order."""
     schema = _schema(train[0])
-    columns, names = chosen_columns(schema, path, reading), None
+    columns = chosen_columns(schema, path, reading)
     streamed = [None if not files else _streamed(files, columns, schema, reading) for files in (train, held_out)]
     tables = []
     for files, rows in zip((train, held_out), streamed, strict=True):
@@ -46,9 +52,10 @@ def _streamed(files: list[str], columns: Columns, schema: "pa.Schema", reading: 
     lists = len(kinds) == 1 and is_list(kinds[0])
     if columns.image is not None or not kinds or not (lists or all(is_number(kind) for kind in kinds)):
         return None
-    sizes = [(file, _group_sizes(file)) for file in files]
-    if not sum(sum(each) for _, each in sizes):
+    # Numbers shrink little in a file: what is far from the limit there is so in memory, and its groups need not be asked.
+    if sum(map(os.path.getsize, files)) <= reading.features_memory // _SHRINK:
         return None
+    sizes = [(file, _group_sizes(file)) for file in files]
     first = next((file, number) for file, each in sizes for number, size in enumerate(each) if size)
     sample = read_group(*first, columns.features)
     if sample.itemsize * sample.shape[1] * sum(sum(each) for _, each in sizes) <= reading.features_memory:
@@ -68,6 +75,8 @@ def read_group(file: str, number: int, names: tuple[str, ...]) -> AnyArray:
     import pyarrow.parquet as pq
 
     with _damage_named(file), open_regular(file) as opened, pq.ParquetFile(opened) as content:
+        rows = content.metadata.row_group(number).num_rows
+        refuse_beyond_memory(rows * len(names), file, f"row group {number} takes at least")
         table = content.read_row_group(number, columns=list(names))
         table.validate(full=True)
     return numbers_in(table, names, f"{file}, row group {number}")

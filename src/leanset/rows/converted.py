@@ -8,7 +8,7 @@ from leanset.rows.table import RowTable
 
 @dataclass(frozen=True)
 class ConvertedRows(RowTable):
-    """The rows of a table as numbers of another type.
+    """The rows of a table as numbers of a wider type, so that no digit changes.
 
     Examples
     --------
@@ -32,6 +32,10 @@ class ConvertedRows(RowTable):
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return self._table._read_rows(rows).astype(self._dtype, copy=False)
+
+    @property
+    def _unconverted(self) -> RowTable:
+        return self._table
 
     def _part(self, rows: slice) -> RowTable:
         return ConvertedRows(self._table._part(rows), self._dtype)

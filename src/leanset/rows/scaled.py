@@ -36,7 +36,7 @@ class ScaledRows(RowTable):
         return np.dtype(np.float64)
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
-        chunk, width = self.table._read_rows(rows), len(self.mean)
+        chunk, width = self.table._unconverted._read_rows(rows), len(self.mean)
         out: Matrix = np.empty((len(chunk), width + 1))
         np.subtract(chunk, self.mean, out=out[:, :width])
         out[:, :width] /= self.scale

@@ -27,6 +27,11 @@ class RowTable(abc.ABC):
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         """Return a chunk of rows, or the rows with the given numbers."""
 
+    @property
+    def _unconverted(self) -> "RowTable":
+        """The same rows as they are stored, for those who turn them into float64 themselves."""
+        return self
+
     def _part(self, rows: slice) -> "RowTable":
         """Return a table of consecutive rows; nothing is read."""
         return PartRows(self, rows.start, rows.stop)
