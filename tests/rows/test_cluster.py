@@ -13,7 +13,18 @@ import pytest
 
 import leanset
 from leanset.data import open_source
-from leanset.rows import MemoryRows, ScaledRows, all_rows, as_table, computed_by, dask_cluster, map_rows, sum_rows
+from leanset.rows import (
+    MemoryRows,
+    ScaledRows,
+    all_rows,
+    as_table,
+    computed_by,
+    dask_cluster,
+    kept_rows,
+    map_rows,
+    some_entries,
+    sum_rows,
+)
 from leanset.rows.cluster import DaskEngine
 from tests.rows.places import mixture, write_npy, write_parquet, write_zarr
 from tests.rows.test_places import pruned, same_answer
@@ -62,6 +73,21 @@ def test_a_cluster_changes_no_bit_wherever_the_rows_are(tmp_path, client):
             found = results(table)
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+def test_what_workers_keep_is_what_they_would_send(client):
+    def squares(x, y):
+        return np.c_[x[:, :2] ** 2, y]
+
+    table, some = as_table(FEATURES), np.array([69_999, 3, 3, 65_536])
+    expected = map_rows(squares, table, LABELS, width=20)
+    with computed_by(DaskEngine(client)):
+        kept = kept_rows(squares, table, LABELS, width=20)
+        assert not isinstance(kept, np.ndarray)
+        np.testing.assert_array_equal(map_rows(lambda x, k: k, table, kept, width=20), expected)
+        np.testing.assert_array_equal(some_entries(kept, table, some), expected[some])
+        total = sum_rows(lambda x, k: k.T @ x, table, kept, width=20)
+    np.testing.assert_array_equal(total, sum_rows(lambda x, k: k.T @ x, table, expected, width=20))
 
 
 class Counting(DaskEngine):
@@ -123,9 +149,9 @@ def listening(process):
 
 
 def test_a_local_cluster_listens_on_the_loopback_address_and_is_closed():
-    before = set(listening(psutil.Process()))
+    before, others = set(listening(psutil.Process())), psutil.Process().children(recursive=True)
     with dask_cluster("local:1") as engine:
-        started = psutil.Process().children(recursive=True)
+        started = [each for each in psutil.Process().children(recursive=True) if each not in others]
         found = {ip for process in (psutil.Process(), *started) for ip in listening(process)}
         assert engine is not None
         assert found

@@ -15,8 +15,10 @@ from leanset.rows import (
     ScaledRows,
     all_rows,
     as_table,
+    kept_rows,
     largest_in_rows,
     map_rows,
+    on_cluster,
     some_rows,
     sum_rows,
 )
@@ -60,10 +62,10 @@ class Scaling:
     def design_rows(self, features: AnyArray | RowTable, *, bias: bool, memory: int = _MEMORY) -> RowTable:
         """Return the scaled features in float64 with a column of ones appended, or of zeros for a head without a bias.
 
-        They are a copy in memory if that fits, else they are scaled each time they are read.
+        They are a copy in memory if that fits, else, and where workers read them, they are scaled each time they are read.
         """
         rows = ScaledRows(as_table(features), self.mean, self.scale, float(bias))
-        return MemoryRows(all_rows(rows)) if stores_rows(*rows.shape, memory) else rows
+        return MemoryRows(all_rows(rows)) if stores_rows(*rows.shape, memory) and not on_cluster() else rows
 
     def head_from_raw(self, weights: Matrix) -> Matrix:
         """Return the head on scaled features that has the same outputs as a (C, d+1) head on raw features."""
@@ -156,7 +158,7 @@ class Design:
 
         if not self.stores_outputs:
             return Derived(outputs)
-        return map_rows(outputs, self.rows, width=self.width, weights=weights)
+        return kept_rows(outputs, self.rows, width=self.width, weights=weights)
 
     @property
     def stores_outputs(self) -> bool:

@@ -9,7 +9,7 @@ from leanset._linalg import Operator
 from leanset._rng import stream
 from leanset.head.design import Design
 from leanset.head.fit import fit_head
-from leanset.rows import Column, Derived, map_rows
+from leanset.rows import Column, Derived, kept_rows
 
 _FOLDS = 5
 _JUDGED_ROWS = 2000  # for the choice of l2, folds are judged until they have so many rows
@@ -101,7 +101,7 @@ def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operato
 
     if not design.stores_outputs:
         return Derived(outputs, (number,))
-    return map_rows(outputs, design.rows, number, width=design.width)
+    return kept_rows(outputs, design.rows, number, width=design.width)
 
 
 def held_out_folds(

@@ -2,13 +2,14 @@ from leanset.rows.cluster import LOCAL, dask_cluster
 from leanset.rows.columns import Column, Derived
 from leanset.rows.converted import ConvertedRows
 from leanset.rows.dask_rows import DaskRows, is_dask_array
-from leanset.rows.engine import computed_by
+from leanset.rows.engine import computed_by, on_cluster
 from leanset.rows.files import FileRows, is_whole_map
 from leanset.rows.memory import MemoryRows, as_table
 from leanset.rows.parquet_rows import ParquetRows, parquet_rows
 from leanset.rows.passes import (
     all_rows,
     blocks_of,
+    kept_rows,
     largest_in_rows,
     map_rows,
     map_some_rows,
@@ -45,9 +46,11 @@ __all__ = [
     "finish_store",
     "is_dask_array",
     "is_whole_map",
+    "kept_rows",
     "largest_in_rows",
     "map_rows",
     "map_some_rows",
+    "on_cluster",
     "parquet_rows",
     "read_array",
     "refuse_missing_chunks",

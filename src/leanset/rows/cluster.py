@@ -3,13 +3,14 @@
 import contextlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 import threadpoolctl
 
-from leanset._arrays import AnyArray, Vector
+from leanset._arrays import AnyArray, Rows, Vector
 from leanset._errors import ClusterError, InputError, missing_extra
 from leanset._threads import thread_count
 from leanset.rows.columns import Column, Stored, stored_in, with_places, with_stored
@@ -25,6 +26,39 @@ _KEPT = 16  # arrays whose blocks stay with the workers, so that they travel onc
 _PATIENCE = 20  # times that a result is waited for while there is no worker at all
 _WAIT = 15.0  # seconds each time
 _CONNECT = 20.0  # seconds to reach a scheduler
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteRows(RowTable):
+    """Rows that workers have computed and keep; if a worker is lost, others compute its blocks again."""
+
+    client: Any
+    blocks: tuple[Any, ...]
+    _shape: tuple[int, int]
+    _dtype: np.dtype[np.generic]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return self._dtype
+
+    def _read_rows(self, rows: slice | Rows) -> AnyArray:
+        if isinstance(rows, slice):
+            rows = np.arange(rows.start, rows.stop)
+        out, block = np.empty((len(rows), self._shape[1]), self._dtype), rows // BLOCK_ROWS
+        inside = {nth: block == nth for nth in np.unique(block).tolist()}
+        parts = {
+            nth: self.client.submit(np.take, self.blocks[nth], rows[here] - nth * BLOCK_ROWS, axis=0, pure=False)
+            for nth, here in inside.items()
+        }
+        for nth, here in inside.items():
+            out[here] = parts[nth].result()
+        return out
 
 
 class DaskEngine:
@@ -71,6 +105,21 @@ class DaskEngine:
                 yield self._result(parts[nth])
                 parts[nth] = None  # so that the worker can forget it
 
+    def kept(
+        self,
+        block: Callable[..., AnyArray],
+        work: Callable[..., AnyArray],
+        table: RowTable,
+        columns: tuple[Column, ...],
+        weights: Vector | None,
+        width: int,
+    ) -> RowTable:
+        """Return the results of all blocks as a table of futures."""
+        with self._explained():
+            parts = self._submitted(block, work, table, columns, weights, width)
+            columns_of, dtype = self._result(self.client.submit(_kind, parts[0], pure=False))
+            return RemoteRows(self.client, tuple(parts), (len(table), columns_of), dtype)
+
     def _submitted(
         self,
         block: Callable[..., Any],
@@ -96,12 +145,16 @@ class DaskEngine:
             known = stored, self._sent(stored)
             self._held[id(stored)] = known
             while len(self._held) > _KEPT:
-                oldest = next(key for key, (each, _) in self._held.items() if not isinstance(each, RowTable))
+                oldest = next(
+                    key for key, (each, _) in self._held.items() if not isinstance(each, ScaledRows | DaskRows)
+                )
                 del self._held[oldest]
         self._held.move_to_end(id(stored))
         return known[1]
 
     def _sent(self, stored: Stored) -> list[Any]:
+        if isinstance(stored, RemoteRows):
+            return list(stored.blocks)
         if isinstance(stored, DaskRows):
             return [
                 self.client.submit(MemoryRows, part, pure=False) for part in stored.futures(self.client, BLOCK_ROWS)
@@ -190,6 +243,10 @@ def dask_cluster(where: Any) -> Iterator[Engine | None]:
         else:
             raise InputError(f"`dask={where!r}` must be an address, 'local:N' or a `dask.distributed.Client`.")
         yield DaskEngine(client)
+
+
+def _kind(part: AnyArray) -> tuple[int, Any]:
+    return part.shape[1], part.dtype
 
 
 def _same(value: Any) -> Any:

@@ -35,6 +35,17 @@ class Engine(Protocol):
     ) -> Iterable[AnyArray]:
         """Yield `block(work, ...)` for all blocks of rows, in order."""
 
+    def kept(
+        self,
+        block: Callable[..., AnyArray],
+        work: Callable[..., AnyArray],
+        table: RowTable,
+        columns: tuple[Column, ...],
+        weights: Vector | None,
+        width: int,
+    ) -> RowTable:
+        """Return what `mapped` yields as one table that stays where it was computed."""
+
 
 _engine: contextvars.ContextVar[Engine | None] = contextvars.ContextVar("leanset_engine", default=None)
 
@@ -42,6 +53,11 @@ _engine: contextvars.ContextVar[Engine | None] = contextvars.ContextVar("leanset
 def engine() -> Engine | None:
     """Return what computes the passes; None for the threads of this process."""
     return _engine.get()
+
+
+def on_cluster() -> bool:
+    """Return whether passes are computed elsewhere, so that rows had better stay there, too."""
+    return engine() is not None
 
 
 @contextlib.contextmanager

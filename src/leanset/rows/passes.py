@@ -102,6 +102,16 @@ def map_rows(
     return map_of_block(work, table, columns, weights, width)
 
 
+def kept_rows(
+    work: Callable[..., AnyArray], table: RowTable, *columns: Column, width: int, weights: Vector | None = None
+) -> Column:
+    """Return `map_rows` of the same arguments as a column for further passes; on a cluster it stays with the workers."""
+    cluster = engine()
+    if cluster is not None and len(table):
+        return cluster.kept(map_of_block, work, table, columns, weights, width)
+    return map_rows(work, table, *columns, width=width, weights=weights)
+
+
 def map_of_block(
     work: Callable[..., AnyArray], table: RowTable, columns: tuple[Column, ...], weights: Vector | None, width: int
 ) -> AnyArray:
