@@ -194,7 +194,7 @@ def test_the_core_imports_without_optional_packages():
             "zarr",
             "datasets",
         ),
-        *("transformers", "jinja2", "vl_convert", "umap"),
+        *("transformers", "jinja2", "vl_convert", "umap", "cryptography"),
     }
     code = f"""
 import sys

@@ -13,7 +13,7 @@ from leanset.select import cache, measure
 
 FILES = {
     *("kept.txt", "removed.txt", "kept.csv", "removed.csv", "selection.parquet"),
-    *("certificate.json", "settings.json", "source.json", "frontier.csv"),
+    *("certificate.json", "settings.json", "source.json", "frontier.csv", "manifest.json"),
 }
 
 

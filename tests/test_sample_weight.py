@@ -233,7 +233,10 @@ def test_runs_are_re_checked_by_code_of_its_own(toy, tmp_path, options):
     assert "data" in failed(sample_weight=given, validation=(val_features, val_labels))
     saved = tmp_path / "run" / "certificate.json"
     honest = json.loads(saved.read_text())
-    for name, check in (("training_loss_gap", "training loss"), ("random_refit_change_mean", "random removals")):
+    for name, check in (
+        ("training_loss_gap", "training loss gap"),
+        ("random_refit_change_mean", "random removals, mean"),
+    ):
         saved.write_text(json.dumps(honest | {name: 1.5 * abs(honest[name]) + 0.01}))
         assert check in failed(sample_weight=given, validation=validation)
     saved.write_text(json.dumps(honest))

@@ -118,9 +118,9 @@ def test_the_mean_penalty_has_lossless_weights_too(toy):
     result = leanset.prune(*toy[:2], fraction=0.5, weights=True, penalty="mean", **QUICK)
     x, labels = plain.design(toy[0]), np.asarray(toy[1])
     twin = leanset.recheck.plain.PlainProblem(
-        leanset.recheck.plain.PLAIN_LOSSES["softmax"], x[result.kept], labels[result.kept], 3, L2, result.weights
+        leanset.recheck.plain_losses.PLAIN_LOSSES["softmax"], x[result.kept], labels[result.kept], 3, L2, result.weights
     )
-    np.testing.assert_allclose(twin.fit(), plain.fit(x, labels, 3, L2), atol=1e-5)
+    np.testing.assert_allclose(twin.fit().theta, plain.fit(x, labels, 3, L2), atol=1e-5)
     assert result.train_l2 == L2
 
 

@@ -207,7 +207,9 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
     """
     head, statistics = settings.head, source if isinstance(source, HeadStatistics) else None
     examples = source.examples() if isinstance(source, HeadStatistics) else source.counting()
-    if statistics is not None and head is None:
+    if statistics is not None and statistics.head is not None:
+        if head is not None:
+            raise InputError("`head` does not apply to statistics that contain the head of their network.")
         head = statistics.head
     decay = None if statistics is None else statistics.weight_decay
     return Inputs(

@@ -11,6 +11,7 @@ from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._lock import locked
 from leanset._options import with_options
 from leanset._progress import Reporter, passes_shown, reporter_for
+from leanset._signature import private_key
 from leanset._threads import thread_count, working_threads
 from leanset._version import __version__
 from leanset.certify import (
@@ -68,6 +69,10 @@ def prune(
     True
     """
     _ = settings.budget  # before anything is read
+    if settings.sign is not None:
+        private_key(settings.sign)  # or say what is wrong with it
+        if settings.out is None:
+            raise InputError("`sign` does not apply to a run without `out`.")
     alone = nullcontext() if settings.out is None else locked(settings.out, wait=settings.wait)
     with (
         thread_count(settings.threads),
@@ -111,13 +116,14 @@ def _saved(inputs: Inputs, settings: Settings, reporter: Reporter) -> PruneResul
     if out is None:
         return _pruned(*_trusted(inputs, plan, settings, None, reporter), identity, None, reporter)
     folder = RunFolder(out)
-    if folder.is_finished(identity) and not overwrite:
+    signed = settings.sign is None or folder.is_signed_with(settings.sign)
+    if folder.is_finished(identity) and not overwrite and signed:
         folder.close()  # a run that was killed while it tidied up leaves stages
         return load(out)
     new = folder.open(identity, overwrite=overwrite)
     try:
         result = _pruned(*_trusted(inputs, plan, settings, folder, reporter), identity, folder, reporter)
-        result.write_to(folder)
+        result.write_to(folder, settings.sign)
     except (InputError, DivergenceError):
         if new:
             folder.discard()  # so that the leftovers of a failed call do not block a corrected one

@@ -103,18 +103,21 @@ class PruneResult(Handover):
         kept, of = np.bincount(codes[np.isin(self.rows, self.kept)], minlength=len(names)), np.bincount(codes)
         return {str(name): (int(k), int(n)) for name, k, n in zip(names, kept, of, strict=True)}
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    def save(
+        self, path: str | os.PathLike[str], *, overwrite: bool = False, sign: str | os.PathLike[str] | None = None
+    ) -> None:
         """Write the run folder: row numbers, selection table, certificate, settings and frontier.
 
         Parameters
         ----------
         path : a new or empty folder, or one that contains this same run
         overwrite : replace another leanset run in that folder
+        sign : PEM file of an Ed25519 private key to sign the manifest with
         """
         folder = runs.RunFolder(path)
         with locked(path):
             folder.open(self.settings, overwrite=overwrite)
-            self.write_to(folder)
+            self.write_to(folder, sign)
 
     def report(
         self,
@@ -209,7 +212,7 @@ class PruneResult(Handover):
         }
         return cast(dict[str, Any], runs.json_safe(values))
 
-    def write_to(self, folder: runs.RunFolder) -> None:
+    def write_to(self, folder: runs.RunFolder, sign: str | os.PathLike[str] | None = None) -> None:
         """Write the final files into an opened folder; the certificate comes last and marks a complete run."""
         folder.start_final()
         folder.write_json(runs.SETTINGS, self.settings)
@@ -238,8 +241,7 @@ class PruneResult(Handover):
             columns = (self.rows, names, self.labels, self.weight, table["reason"])
             folder.write_csv(name, header, zip(*(column[chosen].tolist() for column in columns), strict=True))
         folder.write_text(runs.FRONTIER, self.frontier.to_csv())
-        folder.write_json(runs.CERTIFICATE, self.certificate.to_dict())
-        folder.close()
+        folder.finish(self.certificate.to_dict(), sign)
 
 
 def load(path: str | os.PathLike[str]) -> PruneResult:

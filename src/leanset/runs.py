@@ -25,6 +25,8 @@ from leanset._arrays import AnyArray, Rows
 from leanset._errors import RunFolderError, warn
 from leanset._files import DamagedFile, arrays_in, open_regular
 from leanset._kinds import NAMED, NUMBER, ROWS, TEXT, TEXTS, TRUTH, WHOLE, Kind, check_kinds, list_of, optional
+from leanset._manifest import digests
+from leanset._signature import PathLike, signed
 
 KEPT, REMOVED, DROPPED = "kept.txt", "removed.txt", "dropped.txt"
 KEPT_CSV, REMOVED_CSV = "kept.csv", "removed.csv"
@@ -33,12 +35,19 @@ CERTIFICATE = "certificate.json"
 SETTINGS = "settings.json"
 SOURCE = "source.json"  # where the data were read from, and how
 FRONTIER = "frontier.csv"
+MANIFEST = "manifest.json"  # digests of all files of the run but the report, which may be written at any time
+SIGNATURE = "manifest.sig"  # of the manifest's bytes, if a key was given
 REPORT = "report.html"
 NETWORK = "network"  # sub-folder of the trained network; stays when the run is replaced
 STAGES = "stages"
-_IN_PROGRESS = f"{STAGES}/{SETTINGS}"
+OF_A_RUN = (
+    *(SETTINGS, SOURCE, KEPT, REMOVED, DROPPED, KEPT_CSV, REMOVED_CSV, SELECTION, FRONTIER, CERTIFICATE),
+    NETWORK,
+)
+_IN_PROGRESS, _TO_BE = f"{STAGES}/{SETTINGS}", f"{STAGES}/{CERTIFICATE}"
 _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
-_OWN_STAGES = re.compile(r"(damaged-)?(head|trusted|removal-.*|random-.*)\.npz|\..*")  # the last were being written
+# What a run leaves in `stages`; names that start with a point are of files that were being written.
+_OWN_STAGES = re.compile(r"(damaged-)?(head|trusted|removal-.*|random-.*)\.npz|certificate\.json|\..*")
 # Who is writing a file: what names this machine, and the process. The name of a machine may hold anything.
 _WRITER, _WRITTEN = f"{zlib.crc32(platform.node().encode()):08x}", itertools.count()
 _TEMPORARY = re.compile(r"\..+\.([0-9a-f]{8})-([0-9]+)-[0-9]+")
@@ -62,7 +71,7 @@ SETTINGS_KINDS = {  # what is looked up in the settings of a saved run
     "data_fingerprint": TEXT,
     "leanset_version": TEXT,
 }
-_COLUMNS = {  # of the selection, and what they may be, in NumPy's letters
+SELECTION_COLUMNS = {  # of the selection, and what they may be, in NumPy's letters
     "row": "iu",
     "label": "OUfiub",
     "kept": "b",
@@ -123,7 +132,9 @@ class Folder:
             raise RunFolderError(f"{self.path / name}: must contain a JSON object.")
         missing = [key for key in needs if key not in values]
         if missing:
-            raise RunFolderError(f"{self.path / name}: does not contain {in_words(missing)}.")
+            raise RunFolderError(
+                f"{self.path / name}: does not contain {in_words(missing)}; is it by another version of leanset?"
+            )
         if isinstance(needs, Mapping):
             check_kinds(values, needs, str(self.path / name))
         return values
@@ -286,6 +297,12 @@ class RunFolder(Folder):
             return False
         return self.read_json(SETTINGS) == identity
 
+    def is_signed_with(self, key: PathLike) -> bool:
+        """Return whether the signature is that of a private key, which signs the same bytes always in the same way."""
+        if not self.has(MANIFEST) or not self.has(SIGNATURE):
+            return False
+        return self.read_text(SIGNATURE).strip() == signed((self.path / MANIFEST).read_bytes(), key)
+
     def check_finished(self) -> None:
         """Raise if there is no finished run in the folder."""
         if not self.has(CERTIFICATE):
@@ -297,13 +314,24 @@ class RunFolder(Folder):
 
     def read_selection(self) -> dict[str, AnyArray]:
         """Read the table of a saved run's rows."""
-        return self.read_table(SELECTION, _COLUMNS)
+        return self.read_table(SELECTION, SELECTION_COLUMNS)
 
     def start_final(self) -> None:
-        """Delete the certificate, which marks a complete run, and the report on it, before files are replaced."""
-        for name in (CERTIFICATE, REPORT):
+        """Delete the certificate, which marks a complete run, and what not every run has, before files are replaced."""
+        for name in (CERTIFICATE, REPORT, DROPPED, SIGNATURE):
             with explained(self.path / name, "remove"):
                 (self.path / name).unlink(missing_ok=True)
+
+    def finish(self, certificate: dict[str, Any], sign: PathLike | None = None) -> None:
+        """Write the manifest, its signature and last the certificate, which marks a complete run; delete the stages."""
+        self.write_json(_TO_BE, certificate)
+        files = digests(self.path, OF_A_RUN) | {CERTIFICATE: digests(self.path, [_TO_BE])[_TO_BE]}
+        self.write_json(MANIFEST, {"sha256": files})
+        if sign is not None:
+            self.write_text(SIGNATURE, f"{signed((self.path / MANIFEST).read_bytes(), sign)}\n")
+        with explained(self.path / CERTIFICATE, "write"):
+            os.replace(self.path / _TO_BE, self.path / CERTIFICATE)
+        self.close()
 
     def close(self) -> None:
         """Delete the stages of a finished run, and nothing else that somebody may have put there."""

@@ -440,8 +440,9 @@ class PruneOptions(HeadOptions, BudgetOptions):
     suspects: Annotated[
         str,
         Option(
-            "examples whose label is probably wrong, because heads fitted without them confidently predict another class: "
-            "'list' marks them, 'drop' also leaves them out before anything else, 'ignore' does not look for them",
+            "examples whose label is probably wrong, because heads fitted without them predict another class, and not because "
+            "two classes overlap: 'list' marks them, 'drop' also leaves them out before anything else, "
+            "'ignore' does not look for them",
             _CHOICE,
             rule=one_of("list", "drop", "ignore"),
         ),
@@ -484,7 +485,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
     proposals: Annotated[int | None, Option("number of exchanges that each search tries", rule=at_least(1))] = None
     seed: Annotated[
         int,
-        Option("seed of all random draws; the result does not depend on the number of threads", rule=a_seed),
+        Option("seed of all random draws", rule=a_seed),
     ] = 0
     random_draws: Annotated[
         int,
@@ -505,7 +506,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WorkOptions(Checked):
-    """How the work is done; no result depends on these."""
+    """How the work is done; no result depends on these, except that of training a network, which depends on `threads`."""
 
     panel: ClassVar[str] = _RUN
     decides: ClassVar[bool] = False
@@ -636,3 +637,12 @@ class Settings(ClusterOptions, RunOptions, ReadingOptions, NetworkOptions, Prune
     >>> leanset.Settings(fraction=0.4, seed=3).budget
     Fraction(value=0.4)
     """
+
+    sign: Annotated[
+        str | os.PathLike[str] | None,
+        Option(
+            "PEM file of an Ed25519 private key to sign the run's manifest with (needs the sign extra; docs/verify.md)",
+            _RUN,
+            decides=False,
+        ),
+    ] = None

@@ -7,6 +7,7 @@ import torch
 import leanset
 from leanset import InputError, RunFolderError
 from leanset._progress import Silent
+from leanset._threads import thread_count
 from leanset.capture import Network, NetworkSettings, network_seconds, network_statistics, trained_network
 from leanset.data.images import Unreadable
 from leanset.inputs import inputs_from
@@ -120,6 +121,18 @@ def test_a_checkpoint_replaces_the_training(tmp_path):
         statistics(settings=dataclasses.replace(SETTINGS, checkpoint=tmp_path / "foreign.pt"))
     with pytest.raises(InputError, match="`runs=2` needs several trainings"):
         dataclasses.replace(settings, runs=2)
+
+
+def test_what_a_given_network_sees_does_not_depend_on_the_threads(tmp_path):
+    statistics(out=tmp_path)
+    settings = dataclasses.replace(SETTINGS, checkpoint=tmp_path / "network" / "model.pt")
+    seen = []
+    for threads in (1, 2, 3):
+        with thread_count(threads):
+            seen.append(statistics(settings=settings))
+    for other in seen[1:]:
+        np.testing.assert_array_equal(other.features, seen[0].features)
+        np.testing.assert_array_equal(other.logits, seen[0].logits)
 
 
 @pytest.mark.parametrize("name", METHODS)

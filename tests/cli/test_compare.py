@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from leanset.evaluate import Question
-from tests.cli.test_images import call
+from tests.cli.calling import call
 from tests.training.networks import striped_images
 
 NETWORK = ("--model", "lenet", "--epochs", 1, "--batch-size", 16, "--device", "cpu", "--workers", 1)

@@ -9,7 +9,7 @@ import pytest
 import leanset
 from leanset.head import HeadStatistics
 from leanset.trials import cell as cell_module
-from tests.cli.test_images import call
+from tests.cli.calling import call
 
 ASKED = ("--methods", "leanset-weights,el2n", "--fractions", "0.3,0.5", "--seeds", 2, "--l2", 0.01)
 FILES = {"README.md", "answer.json", "record.json", "cells.csv", "cells.parquet", "summary.csv", "summary.parquet"}

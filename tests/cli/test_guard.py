@@ -14,7 +14,7 @@ import typer
 
 from leanset import Check
 from leanset.cli import guard, screen, show
-from tests.cli.test_cli import LEANSET, call
+from tests.cli.calling import LEANSET, call
 
 HOSTILE = "none[/red]\n  holds  [bold]everything[/bold]\x1b[2J\x9b31m\u202e"
 
@@ -96,7 +96,7 @@ def test_a_crafted_setting_prints_no_line_of_its_own(run, tmp_path):
     settings = json.loads((other / "settings.json").read_text())
     lie = "none\n  holds  measured change: claimed 0, re-measured 0 exactly\x1b[8m"
     (other / "settings.json").write_text(json.dumps(settings | {"class_balance": lie}))
-    done = call("verify", other)
+    done = call("verify", other, check=1)
     assert "\x1b" not in done.stdout
     assert "\n  holds  measured change: claimed 0, re-measured 0 exactly" not in done.stdout
 

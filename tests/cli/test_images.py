@@ -9,21 +9,12 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from typer.testing import CliRunner
 
 import leanset
-from leanset.cli.app import app
 from leanset.scores import METHODS
 from leanset.training.models import MODELS
+from tests.cli.calling import call
 from tests.training.networks import striped_images
-
-
-def call(*arguments, check):
-    """Run the command line in this process, which has torch loaded already."""
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "200"})
-    assert done.exit_code == check, done.output
-    return done
-
 
 NETWORK = ("--model", "lenet", "--epochs", 2, "--batch-size", 32, "--device", "cpu")
 

@@ -7,7 +7,7 @@ from leanset._progress import Silent
 from leanset.data import open_source
 from leanset.paper import EXPERIMENTS, Experiment
 from leanset.paper.scale import SCALES
-from tests.cli.test_images import call
+from tests.cli.calling import call
 from tests.paper.tiny import TINY, TINY_SETTINGS
 from tests.training.networks import striped_images
 

@@ -80,8 +80,9 @@ def test_several_workers_share_the_time_and_not_the_work(finished, tmp_path):
     assert forecast(finished, JOBS, workers=50).workers == len(JOBS)
 
 
-def test_shares_are_those_of_one_training_on_all_examples(finished, tmp_path):
-    found = by_work(forecast(Study(finished.setup, tmp_path / "table"), JOBS, workers=1))
+@pytest.mark.parametrize("workers", [1, 2])
+def test_shares_are_those_of_one_training_on_all_examples(finished, tmp_path, workers):
+    found = by_work(forecast(Study(finished.setup, tmp_path / "table"), JOBS, workers=workers))
     full = [share.each / share.of_full_training for share in found.values()]
     assert full == pytest.approx([full[0]] * len(full))
 

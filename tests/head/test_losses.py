@@ -6,7 +6,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from leanset.head import LOSSES, Curvature, Design, FittedHead, fit_head, newton_step, refit
 from leanset.influence import Cholesky, ConjugateGradients, Kronecker, LiSSA, influence_map, prepare_inverses
-from leanset.recheck.plain import PLAIN_LOSSES, PlainProblem
+from leanset.recheck.plain import PlainProblem
+from leanset.recheck.plain_losses import PLAIN_LOSSES
 from leanset.rows import MemoryRows
 from tests import plain
 
@@ -140,7 +141,7 @@ def test_weights_of_zero_and_one_are_a_removal(design, head):
     found = refit(head, weights, precondition)
     np.testing.assert_allclose(found.theta, fit_head(kept, L2, relative_error=1e-9).theta, atol=1e-6)
     twin = PlainProblem(PLAIN_LOSSES[design.loss.name], plain.matrix_of(kept), kept.targets, 3, L2)
-    assert found.change == pytest.approx(np.linalg.norm(twin.fit() - head.theta), rel=1e-5)
+    assert found.change == pytest.approx(np.linalg.norm(twin.fit().theta - head.theta), rel=1e-5)
     newton = np.linalg.norm(newton_step(head, weights, precondition).solution)
     assert newton == pytest.approx(twin.newton_length(head.theta), rel=1e-5)
 

@@ -11,6 +11,7 @@ from leanset.data import checked_examples
 from leanset.head import FittedHead, Softmax, design_of, fit_head
 from leanset.influence import Cholesky, Kronecker, influence_map
 from leanset.problem import Removal
+from leanset.select import held_out
 from leanset.select.aim import LowLoss, SameParameters, aim_for
 from tests import plain
 
@@ -152,3 +153,9 @@ def test_an_aim_is_refused_where_there_is_no_search(toy):
         leanset.prune(*toy[:2], fraction=0.4, formulation="paper", minimise="loss")
     with pytest.raises(InputError, match=r"`minimise='speed'` must be"):
         leanset.prune(*toy[:2], fraction=0.4, minimise="speed")
+
+
+def test_a_part_that_holds_out_all_that_is_kept_is_no_evidence(toy, monkeypatch):  # it once was a division by zero
+    monkeypatch.setattr(held_out, "_folds", lambda n, rng: [np.ones(n, dtype=bool)])
+    result = leanset.prune(*toy[:2], keep=6, l2=1e-2, frontier=False)
+    assert len(result.kept) == 6

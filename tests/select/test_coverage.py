@@ -258,7 +258,7 @@ def test_many_disputed_labels_are_told_of_in_the_certificate(toy, wrong, told):
     stats = dataclasses.replace(stats, logits=np.log(probability))
     coverage = Coverage(suspects=True)
     notes = leanset.prune(stats, fraction=0.5, coverage=coverage, solver=CALM, frontier=False).certificate.notes
-    assert any("labels are suspect" in note for note in notes) == told
+    assert any("labels are disputed" in note for note in notes) == told
 
 
 @pytest.mark.parametrize(("coverage", "told"), [("auto", True), ("none", False)])

@@ -61,8 +61,8 @@ def about_suspects(suspect: Mask | None) -> list[Finding]:
         Finding(
             "LS111",
             f"{count:,} label{' is' if count == 1 else 's are'} probably wrong or very hard "
-            f"({100 * count / len(suspect):.1f} % of all): heads fitted without these examples confidently predict another "
-            "class. The selection table marks them; `suspects='drop'` leaves them out.",
+            f"({100 * count / len(suspect):.1f} % of all): heads fitted without these examples predict another class, and "
+            "labels like these look like mistakes. The selection table marks them; `suspects='drop'` leaves them out.",
         )
     ]
 

@@ -27,6 +27,7 @@ _OWN_OPTIONS = (  # of commands other than `prune`
         "from",
         "fractions",
         "held_out_share",
+        "key",
         "max_size",
         "methods",
         "protocols",

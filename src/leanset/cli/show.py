@@ -164,29 +164,31 @@ def show_forecast(forecast: "Forecast", what: str, as_json: bool) -> None:
         return
     trains = any(share.pflop is not None for share in forecast.shares)
     table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
-    table.add_column("work", no_wrap=True)
-    headings = ("number", "done", "one takes", *(("of a full training", "images × epochs", "PFLOP") * trains), "left")
-    for heading in headings:
-        table.add_column(heading, justify="right")
+    table.add_column("work")
+    for heading in ("done", "one takes", *(("of a\ntraining",) * trains), "left"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for share in forecast.shares:
-        known = (
-            "" if share.of_full_training is None else f"{100 * share.of_full_training:.3g} %",
-            "" if share.image_passes is None else f"{share.image_passes:,}",
-            "" if share.pflop is None else f"{share.pflop:.3g}",
-        )
-        numbers = (f"{share.number:,}", f"{share.finished:,}", duration(share.each), *(known * trains))
-        table.add_row(share.work, *numbers, duration(share.left))
+        of_full = "" if share.of_full_training is None else f"{100 * share.of_full_training:.3g} %"
+        done = f"{share.finished:,} of {share.number:,}"
+        table.add_row(share.work, done, duration(share.each), *((of_full,) * trains), duration(share.left))
     OUT.print(what, style="italic", soft_wrap=True)
     OUT.print(table)
-    number = "one training" if forecast.workers == 1 else f"{forecast.workers} trainings"
-    together = f", {number} at a time" if trains else ""
-    OUT.print(styled("About ", (duration(forecast.seconds), "bold"), f" are left{together}."))
+    work = _work_left(forecast) if trains else ""
+    OUT.print(styled("About ", (duration(forecast.seconds), "bold"), f" are left{work}."))
     OUT.print("Estimated from a few timed steps and a short test of this machine; nothing was written.", style="dim")
+
+
+def _work_left(forecast: "Forecast") -> str:
+    number = "one training" if forecast.workers == 1 else f"{forecast.workers} trainings"
+    passes = sum(share.image_passes or 0 for share in forecast.shares)
+    pflop = sum(share.pflop or 0.0 for share in forecast.shares)
+    return f", {number} at a time: {pflop:.3g} PFLOP, {passes:,} times an image"
 
 
 def show_check(check: "Check") -> None:
     """Print one check of a re-check."""
     mark = ("holds", "green") if check.holds else ("FAILS", "red bold")
+    mark = mark if check.checked else ("said ", "dim")
     OUT.print(styled("  ", mark, f"  {one_line(check.name)}: {one_line(check.detail)}"))
 
 

@@ -62,8 +62,8 @@ class _Look:
                 left=0.0 if is_finished else each,
                 image_passes=0 if is_finished else settings.runs * recipe.epochs * images,
                 pflop=0.0 if is_finished else settings.runs * _pflop(network, settings, images),
-                # Seconds of a training are those of one worker's cores.
-                of_full_training=each * self.workers / self._full,
+                # Seconds of a training are those of one worker's cores; here all of them work.
+                of_full_training=each * available_threads() / self._threads / self._full,
             )
         ]
 

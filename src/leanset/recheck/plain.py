@@ -1,152 +1,34 @@
-"""A second implementation of losses, gradients, curvature and fit, directly from the formulas.
+"""A second implementation of gradients, curvature and fit, directly from the formulas.
 
-It shares nothing with the rest of leanset, so it detects mistakes in the fit, the influences or the solver. Each loss in
-`head/` has one class here.
+It shares nothing with the rest of leanset, so it detects mistakes in the fit, the influences or the solver.
 """
 
-import abc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy.linalg import solve
 from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
-from scipy.special import expit, logsumexp
 
 from leanset._arrays import AnyArray, Matrix, Vector
 from leanset.data import Features, chosen_rows, feature_blocks
+from leanset.recheck.plain_losses import PlainLoss
+
+LARGEST_DENSE = 800  # weights of a head up to which its Hessian is a matrix
+_MOST_STEPS = 60
+_FIRM = (
+    1e-9  # least curvature, in the units of the features, at which a Hessian has a Cholesky factor in spite of rounding
+)
 
 
-class PlainLoss(abc.ABC):
-    """A loss by its formulas; z are (n, C) outputs, y the targets."""
+@dataclass(frozen=True)
+class Fit:
+    """A fitted head, and the length of the last Newton step, which is about how far it may be from the minimum."""
 
-    targets: str  # kind of targets, see `leanset.data`
-    bound: float  # factor on the mean squared change of the outputs in the second-order bound
-
-    @abc.abstractmethod
-    def values(self, z: Matrix, y: AnyArray) -> Vector:
-        """Return the losses."""
-
-    @abc.abstractmethod
-    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
-        """Return the derivatives with respect to the outputs."""
-
-    @abc.abstractmethod
-    def curved(self, z: Matrix, v: Matrix) -> Matrix:
-        """Return the second derivative with respect to the outputs, applied to (n, C) directions v."""
-
-    def answers(self, z: Matrix) -> AnyArray | None:
-        """Return what outputs answer, one row each; None if a number is not right or wrong."""
-        return None
-
-    def truth(self, y: AnyArray) -> AnyArray:
-        """Return targets in the form of `answers`."""
-        return y
-
-    def unit(self, y: AnyArray) -> float:
-        """Return the size of the targets; probabilities have none."""
-        return 1.0
-
-    def unseen(self, theta: Matrix) -> Matrix:
-        """Return the part of a head that changes no loss."""
-        return np.zeros_like(theta)
-
-    def bound_energy(self, moved: Matrix, weights: Vector | None = None) -> float:
-        """Return the second-order bound for (n, C) changes of the outputs."""
-        return float(self.bound * np.average(np.sum(moved**2, axis=1), weights=weights))
-
-
-class PlainSoftmax(PlainLoss):
-    """Cross-entropy."""
-
-    targets, bound = "classes", 0.25
-
-    def values(self, z: Matrix, y: AnyArray) -> Vector:
-        """Return log Σ exp z − z_y."""
-        return np.asarray(logsumexp(z, axis=1) - z[np.arange(len(z)), y])
-
-    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
-        """Return p − y."""
-        p = _softmax(z)
-        p[np.arange(len(z)), y] -= 1.0
-        return p
-
-    def curved(self, z: Matrix, v: Matrix) -> Matrix:
-        """Return (diag p − p pᵀ) v."""
-        p = _softmax(z)
-        return np.asarray(p * v - p * np.sum(p * v, axis=1, keepdims=True))
-
-    def answers(self, z: Matrix) -> AnyArray | None:
-        """Return the class with the largest output."""
-        return np.asarray(np.argmax(z, axis=1)[:, None])
-
-    def truth(self, y: AnyArray) -> AnyArray:
-        """Return the classes as a column."""
-        return y[:, None]
-
-    def unseen(self, theta: Matrix) -> Matrix:
-        """Return what all classes share."""
-        return np.broadcast_to(theta.mean(axis=0), theta.shape)
-
-    def bound_energy(self, moved: Matrix, weights: Vector | None = None) -> float:
-        """Return ¼ of the mean squared deviation from the mean over the classes (Böhning 1992)."""
-        spread = np.sum(moved**2, axis=1) - np.sum(moved, axis=1) ** 2 / moved.shape[1]
-        return float(self.bound * np.average(spread, weights=weights))
-
-
-class PlainSigmoid(PlainLoss):
-    """Binary cross-entropy, summed over labels."""
-
-    targets, bound = "labels", 0.125
-
-    def values(self, z: Matrix, y: AnyArray) -> Vector:
-        """Return Σ log(1 + exp z) − y z."""
-        return np.asarray(np.sum(np.logaddexp(0.0, z) - y * z, axis=1))
-
-    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
-        """Return σ(z) − y."""
-        return np.asarray(expit(z) - y)
-
-    def curved(self, z: Matrix, v: Matrix) -> Matrix:
-        """Return σ(1 − σ) v."""
-        return np.asarray(expit(z) * expit(-z) * v)
-
-    def answers(self, z: Matrix) -> AnyArray | None:
-        """Return which labels are more likely than not."""
-        return z > 0
-
-    def truth(self, y: AnyArray) -> AnyArray:
-        """Return the labels as booleans."""
-        return y > 0
-
-
-class PlainSquared(PlainLoss):
-    """Half the squared error, summed over numbers."""
-
-    targets, bound = "numbers", 0.5
-
-    def values(self, z: Matrix, y: AnyArray) -> Vector:
-        """Return ½‖z − y‖²."""
-        return np.asarray(0.5 * np.sum((z - y) ** 2, axis=1))
-
-    def errors(self, z: Matrix, y: AnyArray) -> Matrix:
-        """Return z − y."""
-        return np.asarray(z - y)
-
-    def curved(self, z: Matrix, v: Matrix) -> Matrix:
-        """Return v."""
-        return v
-
-    def unit(self, y: AnyArray) -> float:
-        """Return the root mean square of the numbers."""
-        return float(np.sqrt(np.mean(np.square(y)))) or 1.0
-
-
-PLAIN_LOSSES: dict[str, PlainLoss] = {
-    "softmax": PlainSoftmax(),
-    "sigmoid": PlainSigmoid(),
-    "squared": PlainSquared(),
-}
+    theta: Matrix
+    error: float
 
 
 @dataclass(frozen=True)
@@ -189,6 +71,10 @@ class PlainProblem:
         """Return the losses of the rows."""
         return self.loss.values(self.x @ theta.T, self.y)
 
+    def gap(self, before: Matrix, after: Matrix) -> float:
+        """Return how much the mean loss rises from one head to another."""
+        return self.mean(self.losses(after) - self.losses(before))
+
     def gradient_sum(self, theta: Matrix) -> Matrix:
         """Return the sum of the gradients of the rows, without the penalty."""
         errors = self.loss.errors(self.x @ theta.T, self.y)
@@ -198,39 +84,114 @@ class PlainProblem:
         """Return the norm of the gradient of the mean loss."""
         return float(np.linalg.norm(self.gradient_sum(theta) / self.total))
 
-    def fit(self, near: Matrix | None = None) -> Matrix:
-        """Fit with L-BFGS, from zero or from a head nearby."""
+    def objective(self, theta: Matrix) -> float:
+        """Return what the head minimises."""
+        return self.mean_loss(theta) + 0.5 * float(np.sum(self.ridge * theta**2))
 
+    def gradient(self, theta: Matrix) -> Matrix:
+        """Return the gradient of the objective."""
+        return np.asarray(self.gradient_sum(theta) / self.total + self.ridge * theta)
+
+    def rounding(self, theta: Matrix) -> float:
+        """Return the norm that rounding leaves of the gradient at the minimum, about."""
+        errors = np.linalg.norm(self.loss.errors(self.x @ theta.T, self.y), axis=1)
+        return 1e-15 * self.mean(errors * self.lengths)
+
+    @property
+    def lengths(self) -> Vector:
+        """The length of each row."""
+        return np.concatenate([np.linalg.norm(block, axis=1) for _, block in blocks_in(self.x)])
+
+    def fit(self, near: Matrix | None = None) -> Fit:
+        """Fit with L-BFGS from zero, unless a head nearby is known; then take Newton steps until they end in rounding."""
+        theta = self._roughly() if near is None else near
+        step = last = np.inf
+        for _ in range(_MOST_STEPS):
+            direction = self.solved(theta, self.gradient(theta)).reshape(theta.shape)
+            step = float(np.linalg.norm(direction))
+            theta, whole = self._stepped(theta, direction)
+            small = step <= 1e-6 * float(np.linalg.norm(theta))
+            if whole and (step <= 1e-13 * float(np.linalg.norm(theta)) or (small and step > 0.5 * last)):
+                break
+            last = step
+        return Fit(theta, step)
+
+    def _stepped(self, theta: Matrix, direction: Matrix) -> tuple[Matrix, bool]:
+        """Return the head after a Newton step that is shortened until the objective falls, and whether it was a whole one."""
+        value, slope, length = self.objective(theta), float(np.sum(self.gradient(theta) * direction)), 1.0
+        while length > 1e-12:
+            reached = theta - length * direction
+            # A decrease below the rounding of the objective cannot be seen; there the whole step is right.
+            if self.objective(reached) <= value - 1e-4 * length * slope or slope <= 1e-13 * abs(value):
+                return np.asarray(reached), length == 1.0
+            length /= 2
+        return theta, True
+
+    def _roughly(self) -> Matrix:
         def objective(flat: Matrix) -> tuple[float, Matrix]:
             theta = unit * flat.reshape(self.outputs, -1)
-            value = self.mean_loss(theta) + 0.5 * np.sum(self.ridge * theta**2)
-            slope = self.gradient_sum(theta) / self.total + self.ridge * theta
-            return float(value / square), (unit * slope).ravel() / square
+            return self.objective(theta) / square, (unit * self.gradient(theta)).ravel() / square
 
         # The tolerances below are absolute, so the head is measured in the units of the targets and of the features.
         square, start = self.loss.unit(self.y) ** 2, np.zeros(self.outputs * self.x.shape[1])
         unit = np.sqrt(square) / self._sizes
-        if near is not None:
-            start = (near / unit).ravel()
-        options = {"maxiter": 20000, "maxfun": 40000, "ftol": 1e-16, "gtol": 1e-9, "maxcor": 50}
+        options = {"maxiter": 500, "ftol": 1e-14, "gtol": 1e-7, "maxcor": 50}
         answer = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)  # type: ignore[call-overload]
         return np.asarray(unit * answer.x.reshape(self.outputs, -1))
 
     def newton_length(self, theta: Matrix) -> float:
         """Return the length of one Newton step from a head."""
-        gradient = self.gradient_sum(theta) / self.total + self.ridge * theta
-        return float(np.linalg.norm(self.solved(theta, gradient)))
+        return float(np.linalg.norm(self.solved(theta, self.gradient(theta))))
 
     def solved(self, theta: Matrix, rhs: Matrix) -> Vector:
-        """Return H⁻¹ rhs by SciPy's conjugate gradients, in the units of the features."""
-        operator = LinearOperator((theta.size, theta.size), matvec=self._product(theta), dtype=np.float64)
-        answer = cg(operator, (rhs / self._sizes).ravel(), rtol=1e-6, maxiter=10 * theta.size)[0]
+        """Return H⁻¹ rhs in the units of the features: of a small head with the matrix, else by conjugate gradients."""
+        scaled = (rhs / self._sizes).ravel()
+        if theta.size <= LARGEST_DENSE:
+            matrix = self._hessian(theta)
+            firm = (self.ridge / self._sizes**2).min() > _FIRM
+            answer = solve(matrix, scaled, assume_a="pos") if firm else np.linalg.lstsq(matrix, scaled, rcond=None)[0]
+        else:
+            operator = LinearOperator((theta.size, theta.size), matvec=self._product(theta), dtype=np.float64)
+            answer = cg(operator, scaled, rtol=1e-10, maxiter=10 * theta.size)[0]
         return np.asarray((answer.reshape(theta.shape) / self._sizes).ravel())
 
-    @property
+    def influence_norms(self, theta: Matrix, shift: Matrix) -> tuple[Vector, Vector]:
+        """Return ‖H⁻¹ w_i (g_i + shift)‖ / Σw for each row, and the largest that it could be by ‖H⁻¹‖; for a small head."""
+        z, n = self.x @ theta.T, len(self.x)
+        errors, sizes = self.loss.errors(z, self.y), np.tile(self._sizes, self.outputs)
+        inverse = np.linalg.pinv(self._hessian(theta), hermitian=True) / (sizes * sizes[:, None])
+        norms, most, largest = np.zeros(n), np.zeros(n), np.linalg.norm(inverse, 2)
+        for part, block in blocks_in(self.x, 2048):
+            gradients = (errors[part, :, None] * block[:, None, :] + shift).reshape(-1, theta.size)
+            norms[part] = np.linalg.norm(gradients @ inverse, axis=1)
+            most[part] = np.linalg.norm(gradients, axis=1) * largest
+        worth = (1.0 if self.weights is None else self.weights) / self.total
+        return worth * norms, worth * most
+
+    @cached_property
     def _sizes(self) -> Vector:
-        squares = _mean_squares(self.x) + self.ridge  # about the curvature along each column
-        return np.sqrt(np.where(squares > 0, squares, 1.0))
+        """About the root of the curvature along each column; squared where 1e160 does not overflow."""
+        peak, squares = _peaks(block for _, block in blocks_in(self.x)), np.zeros(self.x.shape[1])
+        for _, block in blocks_in(self.x):
+            squares += np.sum((block / peak) ** 2, axis=0)
+        sizes = np.hypot(peak * np.sqrt(squares / len(self.x)), np.sqrt(self.ridge))
+        return np.where(sizes > 0, sizes, 1.0)
+
+    def _hessian(self, theta: Matrix) -> Matrix:
+        """Return the Hessian in the units of the features as a (C·D, C·D) matrix."""
+        outputs, width = theta.shape
+        weights = np.full(len(self.x), 1.0) if self.weights is None else self.weights
+        blocks = np.zeros((outputs, width, outputs, width))
+        for part, block in blocks_in(self.x):
+            z, x = block @ theta.T, block / self._sizes
+            for output in range(outputs):
+                along = np.zeros_like(z)
+                along[:, output] = weights[part] / self.total
+                for other, factor in enumerate(self.loss.curved(z, along).T):
+                    blocks[other, :, output] += (x * factor[:, None]).T @ x
+        matrix = blocks.reshape(theta.size, theta.size)
+        matrix[np.diag_indices(theta.size)] += np.tile(self.ridge / self._sizes**2, outputs)
+        return matrix
 
     def _product(self, theta: Matrix) -> Callable[[Matrix], Matrix]:
         z, sizes = self.x @ theta.T, self._sizes
@@ -267,10 +228,9 @@ class PlainRows:
         return np.concatenate([block @ right for block in self.blocks()])
 
     def __rmatmul__(self, left: Matrix) -> Matrix:
-        total, start = np.zeros((len(left), self.shape[1])), 0
-        for block in self.blocks():
-            total += left[:, start : start + len(block)] @ block
-            start += len(block)
+        total = np.zeros((len(left), self.shape[1]))
+        for part, block in blocks_in(self):
+            total += left[:, part] @ block
         return total
 
     def blocks(self) -> Iterator[Matrix]:
@@ -278,6 +238,23 @@ class PlainRows:
         for raw in feature_blocks(self.features):
             scaled = (raw.astype(np.float64) - self.mean) / self.spread
             yield np.hstack([scaled, np.full((len(scaled), 1), self.bias)])
+
+
+def blocks_in(x: Matrix | PlainRows, most: int | None = None) -> Iterator[tuple[slice, Matrix]]:
+    """Yield the rows of a design in blocks of at most `most` rows, with their places; an array is one block if None."""
+    start = 0
+    for block in [x] if isinstance(x, np.ndarray) else x.blocks():
+        for first in range(0, len(block), most or max(1, len(block))):
+            part = block[first : first + (most or len(block))]
+            yield slice(start, start + len(part)), part
+            start += len(part)
+
+
+def _peaks(blocks: Iterable[AnyArray]) -> Vector:
+    """Return the largest absolute value of each column, 1 for a column of zeros."""
+    peak = np.max([np.abs(block).max(axis=0) for block in blocks], axis=0).astype(np.float64)
+    peak[peak == 0] = 1.0
+    return np.asarray(peak)
 
 
 def plain_design(
@@ -300,22 +277,16 @@ def plain_design(
 
 
 def _moments(features: Features, weights: Vector | None) -> tuple[Vector, Vector]:
-    n, total, start = len(features), np.zeros(features.shape[1]), 0
-    counts = np.ones(n) if weights is None else weights
-    for block in feature_blocks(features):
-        total += counts[start : start + len(block)] @ block.astype(np.float64)
-        start += len(block)
-    mean, squares, start = total / counts.sum(), np.zeros(features.shape[1]), 0
-    for block in feature_blocks(features):
-        squares += counts[start : start + len(block)] @ (block.astype(np.float64) - mean) ** 2
-        start += len(block)
-    return mean, np.sqrt(squares / counts.sum())
+    """Return mean and deviation of the columns; squares of 1e160 overflow, those of 1e-200 vanish, so peaks are 1 first."""
+    peak = _peaks(feature_blocks(features))
+    counts = np.ones(len(features)) if weights is None else weights
 
+    def averaged(of: Callable[[Matrix], Matrix]) -> Vector:
+        total, start = np.zeros(len(peak)), 0
+        for block in feature_blocks(features):
+            total += counts[start : start + len(block)] @ of(block.astype(np.float64) / peak)
+            start += len(block)
+        return np.asarray(total / counts.sum())
 
-def _mean_squares(x: Matrix | PlainRows) -> Vector:
-    blocks = [x] if isinstance(x, np.ndarray) else x.blocks()
-    return np.asarray(sum(np.sum(block**2, axis=0) for block in blocks) / len(x))
-
-
-def _softmax(z: Matrix) -> Matrix:
-    return np.asarray(np.exp(z - logsumexp(z, axis=1)[:, None]))
+    mean = averaged(lambda block: block)
+    return peak * mean, peak * np.sqrt(averaged(lambda block: (block - mean) ** 2))

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leanset._arrays import Mask, Matrix, Rows, Vector
+from leanset._arrays import Mask, Matrix, Rows
 from leanset._rng import stream
-from leanset.data import Examples
-from leanset.recheck.plain import PlainProblem
+from leanset.recheck.plain import Fit, PlainProblem
+from leanset.recheck.saved import SavedRun
 
 _FLOOR_OF_BUDGETS = ("min_agreement", "max_accuracy_drop", "max_loss_gap")
 _FLOOR = 10  # examples of each class that stay under these budgets
@@ -35,18 +35,17 @@ class RandomRule:
     limits: Rows
 
     @classmethod
-    def of_run(
-        cls, examples: Examples, removed: Rows, pinned: Rows, balance: str | int, budget: str, seed: int, draws: int
-    ) -> "RandomRule":
+    def of_run(cls, run: SavedRun) -> "RandomRule":
         """Read the rule from the settings of a run; with proportional classes random sets lose what the answer loses."""
-        groups, sizes = examples.targets.groups, examples.targets.group_sizes
-        free = np.setdiff1d(np.arange(len(examples)), np.concatenate([pinned, examples.targets.protected]))
+        targets, balance = run.examples.targets, run.settings["class_balance"]
+        groups, sizes = targets.groups, targets.group_sizes
+        free = np.setdiff1d(np.arange(len(run.examples)), np.concatenate([run.pinned, targets.protected]))
         if balance == "proportional":
-            limits = np.bincount(groups[removed], minlength=len(sizes))
+            limits = np.bincount(groups[run.removed], minlength=len(sizes))
         else:
-            least = balance if isinstance(balance, int) else _FLOOR if budget in _FLOOR_OF_BUDGETS else 1
+            least = balance if isinstance(balance, int) else _FLOOR if run.budget in _FLOOR_OF_BUDGETS else 1
             limits = np.clip(sizes - least, 0, np.bincount(groups[free], minlength=len(sizes)))
-        return cls(seed, draws, len(removed), free, groups, limits)
+        return cls(run.certificate["seed"], run.settings["random_draws"], len(run.removed), free, groups, limits)
 
     def gone(self, draw: int) -> Mask:
         """Return which rows go in one of the draws."""
@@ -62,14 +61,8 @@ class RandomRule:
 
 def random_heads(
     problem: PlainProblem, rule: RandomRule, l2_on: Callable[[float], float], start: Matrix
-) -> list[Matrix]:
+) -> list[tuple[PlainProblem, Fit]]:
     """Fit the head of each draw; one factor on all kept rows only matters through the l2 of what they count together."""
     kept = [problem.part(~rule.gone(draw)) for draw in range(rule.draws)]
-    return [replace(part, l2=l2_on(part.total)).fit(start) for part in kept]
-
-
-def mean_loss_gap(judge: PlainProblem, full: Matrix, heads: list[Matrix]) -> tuple[float, Vector, Vector]:
-    """Return the mean rise of the loss over draws, the mean loss of each row, and the rise of each draw."""
-    before, after = judge.losses(full), [judge.losses(head) for head in heads]
-    rises = np.array([judge.mean(losses - before) for losses in after])
-    return float(rises.mean()), np.mean(after, axis=0), rises
+    parts = [replace(part, l2=l2_on(part.total)) for part in kept]
+    return [(part, part.fit(start)) for part in parts]

@@ -1,18 +1,31 @@
 """An independent re-check of a saved run. It reads the data with `leanset.data` and imports nothing that it checks."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from leanset import runs
-from leanset._arrays import Rows
 from leanset._errors import RunFolderError
+from leanset._kinds import NAMED, NUMBER, TEXT, TRUTH, WHOLE, Kind, optional
+from leanset._signature import PathLike
 from leanset.data import Examples
-from leanset.recheck.checks import Check, check_removal
-from leanset.recheck.plain import PLAIN_LOSSES
-from leanset.recheck.random_sets import RandomRule
+from leanset.recheck.changes import check_changes
+from leanset.recheck.check import Check, alike
+from leanset.recheck.claims import unchecked
+from leanset.recheck.files import (
+    Records,
+    check_agreement,
+    check_data,
+    check_frontier,
+    check_manifest,
+    check_records,
+    check_signature,
+    check_table,
+)
+from leanset.recheck.plain_losses import PLAIN_LOSSES
+from leanset.recheck.rules import check_rules, is_partition
+from leanset.recheck.saved import SavedRun
 
 _TEXTS = (
     *("inverse", "leanset_version", "data_fingerprint", "method", "formulation", "loss", "penalty", "outcome"),
@@ -32,8 +45,26 @@ _NUMBERS = (
     *("suspects_among_kept", "suspects_among_removed"),
 )
 
+_SETTINGS = runs.SETTINGS_KINDS | {
+    "random_draws": Kind("a whole number of at least 2", lambda value: WHOLE.fits(value) and value > 1),
+    "seed": WHOLE,
+    "method": optional(NAMED),
+    "frontier": TRUTH,
+    "weights": TRUTH,
+    "inverse": optional(NAMED),
+    "C": optional(NUMBER),
+    "seconds": optional(NUMBER),
+    "proposals": optional(WHOLE),
+    "head_digest": optional(TEXT),
+    "recorded_digest": optional(TEXT),
+}
+_PENALTY = Kind("a number from 0 to 1e300", lambda value: NUMBER.fits(value) and 0 <= value <= 1e300)
+_COLUMNS = runs.SELECTION_COLUMNS | {"pinned": "b", "reason": "OU"}
+_OF_THE_HEAD = ("loss", "penalty", "penalised bias", "l2", "kind of head")
+_BEFORE_A_REFIT = ("data", "classes", "weights", f"files, {runs.KEPT}", f"files, {runs.REMOVED}")
 
-def targets_of_run(path: str | os.PathLike[str]) -> str:
+
+def targets_of_run(path: PathLike) -> str:
     """Return the kind of targets of a run."""
     loss = runs.RunFolder(path).read_json(runs.SETTINGS, ("loss",))["loss"]
     if loss not in PLAIN_LOSSES:
@@ -41,162 +72,94 @@ def targets_of_run(path: str | os.PathLike[str]) -> str:
     return PLAIN_LOSSES[loss].targets
 
 
-def check_run(path: str | os.PathLike[str], examples: Examples) -> Iterator[Check]:
+def check_run(
+    path: PathLike, examples: Examples, key: PathLike | None = None, records: Records | None = None
+) -> Iterator[Check]:
     """Re-check a saved run against its data, independently of the code that made it; yield one check at a time.
 
     Parameters
     ----------
     path : the run folder
     examples : the data of the run
+    key : PEM file of the public key that the run has to be signed by; None if it need not be
+    records : the digests that `head_digest` and `recorded_digest` may have, if the data are those of a network
     """
     folder = runs.RunFolder(path)
-    kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
+    yield from check_signature(folder, key)
+    yield check_manifest(folder)
+    settings = folder.read_json(runs.SETTINGS, _SETTINGS)
     certificate = folder.read_json(runs.CERTIFICATE, (*_NUMBERS, *_TEXTS))
-    settings = folder.read_json(
-        runs.SETTINGS,
-        (
-            *("budget", "pinned", "standardize", "formulation", "class_balance", "l2", "loss", "penalty"),
-            *("bias", "penalise_bias", "weight_bounds", "random_draws"),
-        ),
-    )
-    examples = examples.counting()
-    if folder.has(runs.DROPPED):
-        dropped = examples.places_of(folder.read_rows(runs.DROPPED))
-        examples = examples.take(np.setdiff1d(np.arange(len(examples)), dropped))
     numbers = _numbers_are_numbers(certificate)
     yield numbers
     if not numbers.holds:
         return
-    for key, setting, known in (
-        ("loss", "loss", tuple(PLAIN_LOSSES)),
-        ("penalty", "penalty", ("mean", "total")),
-        ("penalised_bias", "penalise_bias", (True, False)),
-    ):
-        same = certificate[key] in known and certificate[key] == settings[setting]
-        yield Check(key.replace("_", " "), same, f"settings {settings[setting]}, certificate {certificate[key]}")
-        if not same:
+    for check in (*check_agreement(settings, certificate), _known_loss(certificate)):
+        yield check
+        if not check.holds and check.name in _OF_THE_HEAD:
             return
-    table = folder.read_selection()
-    yield _table_agrees(table, kept)
-    weights = table["weight"][table["kept"]] if certificate["weighted"] or examples.weight is not None else None
-    yield _weights_agree(table, certificate, settings["weight_bounds"], examples)
-    pinned = examples.places_of(np.array(settings["pinned"], dtype=np.int64))
-    kept, removed = examples.places_of(kept), examples.places_of(removed)
-    lost = np.intersect1d(removed, pinned)
-    yield Check("pinned rows", len(lost) == 0, f"{len(settings['pinned']):,} pinned, {len(lost):,} of them removed")
-    budget = _within_budget(settings, certificate)
-    yield budget
-    if not budget.holds:
+    everything = examples.counting()
+    run = _read(folder, everything, settings, certificate)
+    yield _dropped(run, everything)
+    data = list(check_data(run, everything))
+    yield from data
+    yield from check_records(settings, records)
+    yield from check_frontier(run)
+    whole = is_partition(run)
+    yield whole
+    rows = len(run.table["row"])
+    if not whole.holds or rows != len(run.examples):
+        yield Check("files", rows == len(run.examples), f"{runs.SELECTION} has {rows:,} rows")
         return
-    yield _balanced(settings["class_balance"], examples, removed, pinned)
-    yield Check(
-        "l2",
-        settings["l2"] in (None, certificate["l2"]),  # None: it was chosen by held-out rows
-        f"settings {settings['l2'] or 'chosen'}, certificate {certificate['l2']}",
-    )
-    yield from check_removal(
-        examples,
-        kept,
-        removed,
-        certificate,
-        standardize=settings["standardize"],
-        bias=settings["bias"],
-        rule=RandomRule.of_run(
-            examples,
-            removed,
-            pinned,
-            settings["class_balance"],
-            next(iter(settings["budget"]), ""),
-            certificate["seed"],
-            settings["random_draws"],
-        ),
-        weights=weights,
-    )
+    rules = [*check_table(run), *check_rules(run)]
+    yield from rules
+    if all(check.holds for check in (*data, *rules) if check.name in _BEFORE_A_REFIT):
+        yield from check_changes(run)
+    read = folder.read_json(runs.SOURCE).get("source") == examples.origin.source
+    yield from unchecked(run, read=read, known_head="head_digest" in (records or ()))
+
+
+def _read(
+    folder: runs.RunFolder, everything: Examples, settings: dict[str, Any], certificate: dict[str, Any]
+) -> SavedRun:
+    dropped = everything.places_of(folder.read_rows(runs.DROPPED)) if folder.has(runs.DROPPED) else ()
+    left = np.setdiff1d(np.arange(len(everything)), dropped)
+    examples = everything.take(left) if len(left) < len(everything) else everything
+    kept, removed = folder.read_rows(runs.KEPT), folder.read_rows(runs.REMOVED)
+    return SavedRun(folder, settings, certificate, examples, kept, removed, folder.read_table(runs.SELECTION, _COLUMNS))
+
+
+def _dropped(run: SavedRun, everything: Examples) -> Check:
+    """Check that the list of dropped rows is there if it was asked for, and has each of them once and in their order."""
+    if (run.settings["suspects"] == "drop") != run.folder.has(runs.DROPPED):
+        return Check("dropped rows", False, f"{runs.DROPPED} and {runs.SETTINGS} disagree")
+    gone = np.setdiff1d(everything.source_rows, run.examples.source_rows)
+    listed = run.folder.read_rows(runs.DROPPED) if run.folder.has(runs.DROPPED) else gone
+    return alike("dropped rows", listed, gone, f"{len(gone):,} rows")
+
+
+def _known_loss(certificate: dict[str, Any]) -> Check:
+    known = certificate["loss"] in PLAIN_LOSSES and certificate["penalty"] in ("mean", "total")
+    return Check("kind of head", known, f"{certificate['loss']}, penalty {certificate['penalty']}")
 
 
 def _numbers_are_numbers(certificate: dict[str, Any]) -> Check:
-    optional = {"start_head_distance", "suspects_among_kept", "suspects_among_removed"}
-    optional |= {key for key in certificate if "validation_" in key or key.endswith("_same_answers")}
+    may_miss = {"start_head_distance", "suspects_among_kept", "suspects_among_removed"}
+    may_miss |= {key for key in certificate if "validation_" in key or key.endswith("_same_answers")}
     wrong = [
         key
         for key, value in certificate.items()
-        if key not in _TEXTS and not (isinstance(value, int | float) or (value is None and key in optional))
+        if key != "findings" and not (_kind_of(key).fits(value) or (value is None and key in may_miss))
     ]
-    return Check("certificate", not wrong, f"not a number: {', '.join(wrong)}" if wrong else "all numbers are valid")
-
-
-def _table_agrees(table: dict[str, Any], kept: Rows) -> Check:
-    listed = np.sort(table["row"][table["kept"]])
-    agrees = np.array_equal(listed, np.sort(kept))
     return Check(
-        "files", bool(agrees), f"{runs.KEPT} and {runs.SELECTION} {'agree' if agrees else 'contain different rows'}"
+        "certificate", not wrong, f"not a number or a text: {', '.join(wrong)}" if wrong else "numbers and texts"
     )
 
 
-def _weights_agree(table: dict[str, Any], certificate: dict[str, Any], bounds: Any, examples: Examples) -> Check:
-    """Check the weights of the table against the certificate; sampled examples may have a base weight above 1."""
-    given = examples.weight is not None
-    if certificate["sample_weighted"] != given:
-        return Check("weights", False, f"the data came {'with' if given else 'without'} weights, unlike the run")
-    kept, gone = table["weight"][table["kept"]], table["weight"][~table["kept"]]
-    own = 1.0 if examples.weight is None else examples.weight[examples.places_of(table["row"][table["kept"]])]
-    factors = kept / own
-    claimed = [certificate[key] for key in ("least_weight", "largest_weight", "effective_size")]
-    seen = [float(kept.min()), float(kept.max()), float(kept.sum() ** 2 / np.sum(kept**2))]
-    fine = np.allclose(claimed, seen, rtol=1e-6) and not gone.any() and factors.min() >= bounds[0] * (1 - 1e-9)
-    plain = certificate["weighted"] or np.allclose(factors, 1.0, rtol=1e-12)
-    return Check("weights", bool(fine and plain), f"kept examples have weights {seen[0]:.4g} to {seen[1]:.4g}")
-
-
-def _balanced(balance: str | int, examples: Examples, removed: Rows, pinned: Rows) -> Check:
-    valid = removed[(removed >= 0) & (removed < len(examples))]
-    sizes = examples.targets.group_sizes
-    gone = np.bincount(examples.targets.groups[valid], minlength=len(sizes))
-    least = int((sizes - gone)[sizes > 0].min())
-    if isinstance(balance, int):
-        return Check("class balance", least >= balance, f"at least {balance} to keep, smallest class keeps {least}")
-    off = float(np.abs(gone - len(valid) * sizes / len(examples)).max()) if len(valid) else 0.0
-    # Because of pinned rows or its last example, a class may not be able to lose its share.
-    strict = balance == "proportional" and not len(pinned)
-    return Check(
-        "class balance", not strict or off < 2, f"{balance}; classes are within {off:.1f} examples of equal shares"
-    )
-
-
-def _within_budget(settings: dict[str, Any], certificate: dict[str, Any]) -> Check:
-    budget, n = settings["budget"], certificate["n"]
-    if not isinstance(budget, dict) or len(budget) != 1 or not isinstance(next(iter(budget.values())), int | float):
-        return Check("budget", False, f"the settings contain no valid budget: {budget!r}")
-    kind, value = next(iter(budget.items()))
-    if kind == "fraction":
-        return Check("budget", certificate["removed"] == max(1, round(value * n)), f"fraction {value:g} of {n:,}")
-    if kind == "keep":
-        kept = value if value >= 1 else max(1, min(n - 1, round(value * n)))
-        return Check("budget", n - certificate["removed"] == kept, f"keep {value:g} of {n:,}")
-    if kind == "count":
-        return Check("budget", certificate["removed"] == value, f"count {value:,.0f}")
-    relative = {"relative_epsilon": value, "same_model": 1e-6}
-    limit = relative[kind] * certificate["head_norm"] if kind in relative else value
-    if settings["formulation"] == "paper":
-        predicted = certificate["influence_change"]
-        return Check(
-            "budget", predicted <= limit * 1.001, f"predicted {predicted:.6g} ≤ {limit:.6g} (as published, unchecked)"
-        )
-    seen = _limited(kind, certificate)
-    if kind == "min_agreement":
-        return Check("budget", seen is not None and seen >= limit, f"measured {seen} ≥ {limit:.6g}")
-    return Check("budget", seen is not None and seen <= limit, f"measured {seen} ≤ {limit:.6g}")
-
-
-def _limited(kind: str, certificate: dict[str, Any]) -> float | None:
-    """Return what a budget limits, as the certificate states it; None if it does not."""
-    if kind == "min_agreement":
-        where = "training" if certificate["validation_loss"] is None else "validation"
-        return certificate[f"{where}_same_answers"]  # type: ignore[no-any-return]
-    if kind == "max_accuracy_drop":
-        low = certificate["validation_accuracy_change_low"]
-        return None if low is None else -low
-    if kind == "max_loss_gap":
-        ends = [certificate[f"validation_loss_gap_{end}"] for end in ("low", "high")]
-        return None if None in ends else max(map(abs, ends))
-    return certificate["refit_change"]  # type: ignore[no-any-return]
+def _kind_of(key: str) -> Kind:
+    if key in _TEXTS:
+        return TEXT
+    if key in ("weighted", "sample_weighted", "penalised_bias"):
+        return TRUTH
+    if key == "l2":
+        return _PENALTY
+    return WHOLE if key in ("n", "removed", "seed") else NUMBER

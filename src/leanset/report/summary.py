@@ -31,7 +31,7 @@ def summary_rows(certificate: Certificate) -> list[Row]:
     if not c.removed:
         return rows
     if c.suspects_among_kept or c.suspects_among_removed:
-        rows.append(("labels probably wrong", _suspects(c), ""))
+        rows.append(("suspect labels", _suspects(c), ""))
     penalty = f"{c.penalty} penalty" if c.penalised_bias else f"{c.penalty} penalty, none on the bias"
     rows.append(("train the head with", f"l2 = {number(c.train_l2, 4)} on the averaged loss ({penalty})", ""))
     return rows

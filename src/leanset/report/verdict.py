@@ -63,12 +63,17 @@ def verdict(c: Certificate) -> Verdict:
     return Verdict(f"{share(c.removed / c.n)} removed; {_effect(c)}", _training(c), *_beside_random(c))
 
 
+def _moves(c: Certificate) -> float:
+    """Return how far the head moves, as a share of its norm, with what the refit may be wrong by."""
+    return max(c.refit_change, c.refit_error_bound) / (c.head_norm or 1.0)
+
+
 def _judged_on(c: Certificate) -> str:
     return "training" if c.validation_loss is None else "validation"
 
 
 def _effect(c: Certificate) -> str:
-    moved = max(c.refit_change, c.refit_error_bound) / (c.head_norm or 1.0)
+    moved = _moves(c)
     if moved <= _SAME:
         return f"the model is the same to {number(moved, 1)}"
     if c.same_answers is not None:
@@ -101,6 +106,8 @@ def _beside_random(c: Certificate) -> tuple[str, str]:
     unchanged = c.same_answers is None or c.same_answers >= (c.random_same_answers or 0.0)
     if c.loss_above_random_high < 0 and unchanged:
         return f"Better than random, after which {random}.", GOOD
+    if _moves(c) <= _SAME:  # few random draws may differ too much to tell, and this needs no comparison
+        return f"After a random removal {random}.", GOOD
     return f"No different from random as far as the loss can tell; after a random removal {random}.", PLAIN
 
 

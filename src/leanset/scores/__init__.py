@@ -15,7 +15,7 @@ from leanset.scores.k_center import KCenterGreedy
 from leanset.scores.moderate import Moderate
 from leanset.scores.names import METHODS, method_named
 from leanset.scores.random import Random, StratifiedRandom
-from leanset.scores.suspects import confident_disagreement
+from leanset.scores.suspects import confident_disagreement, implausible_labels
 from leanset.scores.thinning import drawn, kept_shares
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "checked_whole",
     "confident_disagreement",
     "drawn",
+    "implausible_labels",
     "kept_shares",
     "method_named",
 ]

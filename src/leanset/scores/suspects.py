@@ -1,7 +1,9 @@
+"""Labels that are probably wrong, from what was predicted for the examples."""
+
 import numpy as np
 
 from leanset._arrays import AnyArray, Mask, Matrix, Rows, Vector
-from leanset.rows import Column, MemoryRows, RowTable, map_rows, sum_rows
+from leanset.rows import Column, MemoryRows, RowTable, map_rows, some_entries, sum_rows
 
 
 def confident_disagreement(probability: Column, labels: Rows, table: RowTable | None = None) -> Mask:
@@ -40,3 +42,54 @@ def confident_disagreement(probability: Column, labels: Rows, table: RowTable | 
         return np.asarray(np.isfinite(confident.max(axis=1)) & (confident.argmax(axis=1) != y))
 
     return map_rows(disagrees, rows, *columns, width=width)
+
+
+def implausible_labels(probability: Column, labels: Rows, table: RowTable | None = None) -> Mask:
+    """Return which labels are probably wrong: as often as not, they are there for no reason.
+
+    Take the examples that are predicted to be of class k, and among them the half that is least like class c. How often
+    is c their label all the same? That is how often it is so by mistake. Nearer to c, where the classes overlap, c is the
+    right label more often. A label c is implausible where it is at most twice as frequent as by mistake; how frequent it
+    is follows from the labels of examples that are as much like c (isotonic regression on the probability of c). So
+    probabilities are only used for their order: they need not be right.
+
+    Where most examples that are predicted to be of class k are not labelled k, the predictions know less than the labels,
+    and nothing is implausible.
+
+    Parameters
+    ----------
+    probability : (n, C) probabilities, best by models that did not see the example
+    labels : (n,) class codes
+    table : the rows that the probabilities are derived from, if they are no array
+
+    Examples
+    --------
+    >>> other = np.linspace(0.01, 0.49, 12)  # twelve examples that look like class 0, more and more like class 1
+    >>> labels = np.zeros(12, int)
+    >>> labels[[2, 9, 10, 11]] = 1  # the first of them is like class 0 and labelled 1; near the border that is no surprise
+    >>> implausible_labels(np.stack([1 - other, other], axis=1), labels).nonzero()[0].tolist()
+    [2]
+    """
+    rows, found = MemoryRows(np.zeros((len(labels), 0))) if table is None else table, np.zeros(len(labels), dtype=bool)
+    width = rows.shape[1] + 2 * (int(labels.max(initial=0)) + 1)
+    predicted = map_rows(lambda x, p: p.argmax(axis=1), rows, probability, width=width)
+    for k in np.unique(predicted[predicted != labels]):
+        members = np.flatnonzero(predicted == k)
+        if 2 * np.count_nonzero(labels[members] == k) <= len(members):
+            continue
+        like = some_entries(probability, rows, members)  # of the examples of one predicted class at a time
+        for c in np.unique(labels[members]):
+            if c != k:
+                least_like_it_first = members[np.argsort(like[:, c], kind="stable")]
+                has_it = labels[least_like_it_first] == c
+                found[least_like_it_first[has_it & _is_rare(has_it)]] = True
+    return found
+
+
+def _is_rare(has_it: Mask) -> Mask:
+    """Return where a label is at most twice as frequent as in the first half, if it gets more frequent along the rows."""
+    from scipy.optimize import isotonic_regression  # here, because it takes longer to import than a help text may
+
+    by_mistake = has_it[: -(-len(has_it) // 2)].mean()
+    frequency: Vector = isotonic_regression(has_it.astype(np.float64)).x
+    return np.asarray(frequency <= 2 * by_mistake)

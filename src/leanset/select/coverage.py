@@ -83,9 +83,9 @@ class Coverage:
                     f"`Coverage({name}={value})` must be a {legal} number, or None to follow the share removed."
                 )
 
-    def doubted(self, suspect: float) -> float:
-        """Return the share to cut because of suspect labels, given the share of suspect labels."""
-        return max(0.0, suspect - _HARD_ANYWAY) if self.suspects else 0.0
+    def doubted(self, disputed: float) -> float:
+        """Return the share to cut because labels may be wrong, given the share that the network disputes."""
+        return max(0.0, disputed - _HARD_ANYWAY) if self.suspects else 0.0
 
     def log_weights(self, swing: Vector, removed: float) -> Vector:
         """Return the logarithm of how likely examples are to stay, up to a constant, if a share of them is removed.
@@ -109,7 +109,7 @@ class Coverage:
         constraints: Constraints,
         count: int,
         rng: np.random.Generator,
-        suspect: float = 0.0,
+        disputed: float = 0.0,
     ) -> tuple[Mask, Rows]:
         """Draw a set to start from; return it and the cells within which rows may be exchanged.
 
@@ -120,7 +120,7 @@ class Coverage:
         constraints : which removals are allowed; if they are proportional, each class is drawn separately
         count : number of examples to remove
         rng : random generator of the draw
-        suspect : share of examples with whose label a network confidently disagrees
+        disputed : share of examples with whose label a network confidently disagrees
         """
         n, free = len(difficulty), constraints.free
         if constraints.proportional:
@@ -129,7 +129,7 @@ class Coverage:
             ]
         else:
             parts = [(free, count)]
-        cut = max(self.cut, self.doubted(suspect))
+        cut = max(self.cut, self.doubted(disputed))
         stratum, likely, orders = np.zeros(n, dtype=np.int64), np.zeros(n), []
         for nth, (members, quota) in enumerate(parts):
             easiest_first = members[np.lexsort((rng.random(len(members)), difficulty[members]))]

@@ -20,7 +20,10 @@ def does_better(task: Task, challenger: Removal, holder: Removal) -> bool:
     The rise of the loss on training rows flatters a set that was chosen by them. So both heads are refitted without a
     part of the rows and judged on that part, for as many parts as it takes to judge enough rows.
     """
-    folds, worth = _folds(len(task), stream(task.seed, "held-out rows")), task.head.design.worth
+    drawn, worth = _folds(len(task), stream(task.seed, "held-out rows")), task.head.design.worth
+    folds = [fold for fold in drawn if all(each.weights[~fold].any() for each in (challenger, holder))]
+    if not folds:
+        return False  # so few rows are kept that one part holds out all of them
     differences = [_losses(task, challenger, fold) - _losses(task, holder, fold) for fold in folds]
     counts = None if worth is None else np.concatenate([worth[fold] for fold in folds])
     return paired(np.concatenate(differences), counts).highest < 0.0

@@ -27,7 +27,7 @@ from leanset.certify import Finding, about_the_network
 from leanset.head import refit
 from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
-from leanset.scores import AUM, DynUnc, Needs
+from leanset.scores import AUM, DynUnc, Needs, confident_disagreement
 from leanset.select.aim import Aim, aim_for, loss_rise
 from leanset.select.budget import Budget
 from leanset.select.coverage import Coverage
@@ -134,17 +134,17 @@ class NewtonSearch(ExchangeSearch):
         return best if self.minimise or cells is not None else self._proven(best, starts[0])
 
     def findings(self, removal: Removal) -> list[Finding]:
-        """State what coverage chose for, and how many labels are suspect if examples were removed for it."""
+        """State what coverage chose for, and how many labels are disputed if examples were removed for it."""
         if self.coverage is None or not removal.removed.any():
             return []
-        doubted = self.coverage.doubted(self.suspect)
+        doubted = self.coverage.doubted(self.disputed)
         if doubted <= 0:
             return [about_the_network()]
         return [
             about_the_network(),
             Finding(
                 "LS107",
-                f"{self.suspect:.0%} of the labels are suspect: the network confidently predicts another class. The hardest "
+                f"{self.disputed:.0%} of the labels are disputed: the network confidently predicts another class. The hardest "
                 f"{doubted:.0%} of each class (or as many as the budget allows) were removed first, regardless of the head.",
             ),
         ]
@@ -202,14 +202,17 @@ class NewtonSearch(ExchangeSearch):
             return self.start(count), None
         rng, recorded = stream(self.task.seed, "start", count), self.task.recorded
         removed, cells = self.coverage.start(
-            AUM().difficulty(recorded), DynUnc().scores(recorded), self.task.constraints, count, rng, self.suspect
+            AUM().difficulty(recorded), DynUnc().scores(recorded), self.task.constraints, count, rng, self.disputed
         )
         return removed, quantile_bins(self.norms, cells, self.coverage.bins)
 
-    @property
-    def suspect(self) -> float:
-        """Share of the examples with whose label the network, or a head fitted without them, confidently disagrees."""
-        return 0.0 if self.task.suspect is None else float(self.task.suspect.mean())
+    @cached_property
+    def disputed(self) -> float:
+        """Share of the examples with whose label the network confidently disagrees."""
+        if self.task.head.loss.targets != "classes":
+            return 0.0
+        head = self.task.head
+        return float(confident_disagreement(self.task.predicted, head.design.targets, head.rows).mean())
 
     def _refitted(self, removal: Removal) -> Removal:
         task = self.task

@@ -8,7 +8,7 @@ from leanset.head import Design, FittedHead, cross_fitted
 from leanset.influence import HeadInverses, InfluenceMap, influence_map
 from leanset.problem import Constraints
 from leanset.rows import Column, Derived, RowTable, map_rows
-from leanset.scores import Evidence, confident_disagreement
+from leanset.scores import Evidence, implausible_labels
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Task:
 
     @cached_property
     def suspect(self) -> Mask | None:
-        """Which examples a head confidently assigns to another class than their label; None if there are no classes.
+        """Which labels are probably wrong (`implausible_labels`); None if there are no classes.
 
         The network's own predictions are asked if they were captured, else heads fitted without the example.
         """
@@ -69,7 +69,7 @@ class Task:
         predicted = self.predicted
         if self.logits is None:
             predicted = cross_fitted(head.design, head.l2, head.theta, self.inverses.precondition, self.seed)
-        return confident_disagreement(predicted, head.design.targets, head.rows)
+        return implausible_labels(predicted, head.design.targets, head.rows)
 
     def influence(self, *, centred: bool, measured_by: FittedHead | None = None) -> InfluenceMap:
         """Return the influence vectors with the Hessian of all examples."""
