@@ -27,6 +27,7 @@ FOLDERS = {  # of the records of each benchmark, under results/
             "head_growth",
             "quick",
             "estimate",
+            "scale",
         ),
         "heart",
     ),

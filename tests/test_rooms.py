@@ -190,6 +190,8 @@ def test_the_core_imports_without_optional_packages():
             "pandas",
             "polars",
             "dask",
+            "distributed",
+            "zarr",
             "datasets",
         ),
         *("transformers", "jinja2", "vl_convert", "umap", "cryptography"),

@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from leanset._errors import (
+    ClusterError,
     DivergenceError,
     InputError,
     LeansetError,
@@ -36,6 +37,7 @@ __all__ = [
     "Certificate",
     "Check",
     "Cholesky",
+    "ClusterError",
     "CompareResult",
     "CompareRow",
     "CompareSettings",

@@ -17,6 +17,10 @@ class DivergenceError(LeansetError, ArithmeticError):
     """A computation failed numerically; the message says which setting to change."""
 
 
+class ClusterError(LeansetError, ConnectionError):
+    """A cluster cannot be reached, or was lost; the message says how to go on."""
+
+
 class MissingExtraError(LeansetError, ImportError):
     """A feature needs an optional dependency; the message names the extra to install."""
 

@@ -5,11 +5,13 @@ a header that says so. So only regular files are opened, and sizes are known bef
 """
 
 import errno
+import math
 import os
 import stat
+import struct
 import zipfile
 from collections.abc import Collection
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import numpy as np
 
@@ -66,8 +68,12 @@ def too_large(needed: int) -> str | None:
     return f"{needed / 2**20:,.0f} MiB, more than the {free / 2**20:,.0f} MiB of memory that are free"
 
 
-def arrays_in(path: str | os.PathLike[str], wanted: Collection[str] | None = None) -> dict[str, AnyArray]:
+def arrays_in(
+    path: str | os.PathLike[str], wanted: Collection[str] | None = None, most: int | None = None
+) -> dict[str, AnyArray]:
     """Read named arrays from an npz file, without pickled objects. Arrays that are not wanted are returned empty.
+
+    Arrays of more than `most` bytes that are stored as they are, as `np.savez` does, are mapped and not read.
 
     Raises OSError if the file cannot be opened, and `DamagedFile` if it cannot be read.
 
@@ -87,16 +93,39 @@ def arrays_in(path: str | os.PathLike[str], wanted: Collection[str] | None = Non
             with zipfile.ZipFile(file) as archive:
                 names = {member: member.filename.removesuffix(".npy") for member in archive.infolist()}
                 read = [member for member, name in names.items() if wanted is None or name in wanted]
-                excess = too_large(sum(member.file_size for member in read))
+                mapped = [member for member in read if _can_map(member, most)]
+                excess = too_large(sum(member.file_size for member in read if member not in mapped))
                 if excess is None:
                     found = {name: np.empty(0) for name in names.values()}
                     for member in read:
                         with archive.open(member) as content:
+                            if member in mapped:
+                                found[names[member]] = _mapped_member(path, file, content, member)
+                                continue
                             found[names[member]] = np.lib.format.read_array(content, allow_pickle=False)
                     return found
         except Exception as error:  # a damaged archive can make zipfile, its decoders and NumPy raise anything
             raise DamagedFile(_reason(error)) from None
         raise DamagedFile(f"it unpacks to {excess}")
+
+
+def _can_map(member: zipfile.ZipInfo, most: int | None) -> bool:
+    return most is not None and member.file_size > most and member.compress_type == zipfile.ZIP_STORED
+
+
+def _mapped_member(
+    path: str | os.PathLike[str], file: BinaryIO, content: IO[bytes], member: zipfile.ZipInfo
+) -> AnyArray:
+    """Map an array that lies in an archive as it is; its header is read first, as the other arrays' headers are."""
+    first = np.lib.format.read_magic(content) == (1, 0)
+    header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = header(content)
+    if dtype.hasobject or content.tell() + dtype.itemsize * math.prod(shape) > member.file_size:
+        raise DamagedFile("it contains pickled objects, which are never loaded, or ends too early")
+    file.seek(member.header_offset + 26)  # where the lengths of the name and of further fields are
+    name, extra = struct.unpack("<HH", file.read(4))
+    offset = member.header_offset + 30 + name + extra + content.tell()
+    return np.memmap(path, dtype, "r", offset, shape, "F" if fortran else "C")
 
 
 def mapped_array(path: str | os.PathLike[str]) -> AnyArray:

@@ -60,6 +60,8 @@ class Bars:
 
         def advance(share: float) -> None:
             with self._lock:  # solver chains report from their own threads
+                if share == 0:  # a bar may be used again, for the next pass
+                    self._bars.reset(task)
                 elapsed = self._bars.tasks[task].elapsed or 0.0
                 rate = f"{_short(share * units / elapsed)} {unit}/s" if elapsed > 0.2 else ""
                 self._bars.update(task, completed=share, rate=rate)
@@ -78,6 +80,22 @@ def reporter_for(progress: bool | None) -> Iterator[Reporter]:
         return
     with Bars() as bars:
         yield bars
+
+
+@contextlib.contextmanager
+def passes_shown(reporter: Reporter) -> Iterator[Callable[[int, int], None]]:
+    """Show passes over rows, one bar for all passes over the same number of rows; call with rows done and all rows."""
+    with contextlib.ExitStack() as shown:
+        bars: dict[int, Advance] = {}
+
+        def watch(done: int, rows: int) -> None:
+            if rows not in bars:
+                bars[rows] = shown.enter_context(
+                    reporter.stage(f"Pass over {rows:,} rows", units=float(rows), unit="rows")
+                )
+            bars[rows](done / rows)
+
+        yield watch
 
 
 def part_of(advance: Advance, nth: int, parts: int) -> Advance:

@@ -51,8 +51,11 @@ def working_threads(threads: int | None) -> Iterator[None]:
 
 
 def row_chunks(rows: int, width: int) -> list[slice]:
-    """Split `rows` rows into slices such that a chunk with `width` columns needs a moderate amount of memory."""
-    step = max(64, min(8192, _CHUNK_ENTRIES // max(width, 1)))
+    """Split `rows` rows into slices such that a chunk with `width` columns needs a moderate amount of memory.
+
+    All lengths but the last are one power of two, so that larger blocks of rows are made of whole chunks.
+    """
+    step = 1 << max(64, min(8192, _CHUNK_ENTRIES // max(width, 1))).bit_length() - 1
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 

@@ -19,7 +19,9 @@ def fitted_task(
     inputs: Inputs, plan: Plan, folder: RunFolder | None, reporter: Reporter
 ) -> tuple[Task, HeadFit, float | None]:
     """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
-    design, validation, scaling = design_of(inputs.examples, plan.loss, **plan.kind_of_head)
+    design, validation, scaling = design_of(
+        inputs.examples, plan.loss, **plan.kind_of_head, memory=int(plan.settings.memory)
+    )
     known, seed = _recalled(folder, design.shape), int(plan.settings.seed)
     chosen = None
     if plan.l2 is None and known is None:

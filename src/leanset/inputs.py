@@ -5,16 +5,19 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from leanset._arrays import AnyArray, Matrix, Rows
+from leanset._arrays import Matrix, Rows
 from leanset._errors import InputError, warn
-from leanset._options import options_of
+from leanset._options import Checked, options_of
 from leanset._progress import Reporter
 from leanset.data import (
+    FEATURES_MEMORY,
     Examples,
+    Features,
     Images,
     Origin,
     Reading,
     array_digest,
+    chosen_rows,
     examples_from,
     is_dataset,
     is_frame,
@@ -24,6 +27,7 @@ from leanset.data import (
 )
 from leanset.head import LOSSES, HeadStatistics
 from leanset.plan import Outline, checked_head
+from leanset.rows import RowTable
 from leanset.runs import SOURCE, Folder, json_safe
 from leanset.scores import Evidence, Needs
 from leanset.settings import CompareSettings, HeadOptions, NetworkOptions, PruneOptions, ReadingOptions, Settings
@@ -55,7 +59,7 @@ class Inputs:
     penalty: str
     standardize: bool
     start: Matrix | None
-    logits: AnyArray | None
+    logits: Features | None
     recorded: Evidence
 
     def outline(self) -> Outline:
@@ -72,6 +76,7 @@ class Inputs:
             l2=self.l2,
             penalty=self.penalty,
             standardize=self.standardize,
+            in_memory=0 if isinstance(examples.features, RowTable) else examples.features.nbytes,
         )
 
     def named_after(self, images: Images) -> "Inputs":
@@ -83,14 +88,14 @@ class Inputs:
         return replace(
             self,
             examples=self.examples.take(places),
-            logits=None if self.logits is None else self.logits[places],
+            logits=None if self.logits is None else chosen_rows(self.logits, places),
             recorded=self.recorded.take(places),
         )
 
     def digests(self, needs: Needs) -> dict[str, str | None]:
         """Return digests of the other inputs: the start, and the training records that a strategy needs."""
         wanted = {name for need in needs for name in ((need,) if isinstance(need, str) else need)}
-        arrays = [self.logits] if "errors" in wanted else []
+        arrays: list[Features | None] = [self.logits] if "errors" in wanted else []
         arrays += [self.recorded.gradient_norm] if "gradient_norm" in wanted else []
         for record in (self.recorded.dynamics or ()) if "dynamics" in wanted else ():
             arrays += [getattr(record, name) for name in record.names()]
@@ -115,7 +120,8 @@ def opened(features: Any, labels: ArrayLike | None, settings: Settings | Compare
             return features
         memory = settings.memory if isinstance(settings, Settings) else None
         targets, weight = LOSSES[settings.loss].targets, _weight_in(settings)
-        return examples_from(features, labels, settings.validation, targets, memory, weight)
+        most = features_memory(settings)
+        return examples_from(features, labels, settings.validation, targets, memory, weight, most)
     _check_alone(features, labels, settings, network=features.startswith(STATISTICS))
     if features.startswith(STATISTICS):
         settings.refuse(options_of(ReadingOptions), "head statistics")
@@ -123,12 +129,18 @@ def opened(features: Any, labels: ArrayLike | None, settings: Settings | Compare
     return read_source(features, settings, reporter, LOSSES[settings.loss].targets)
 
 
+def features_memory(options: Checked) -> int:
+    """Return how many bytes of features are read as a whole: a quarter of the memory of a run."""
+    return int(options.memory) // 4 if isinstance(options, PruneOptions) else FEATURES_MEMORY
+
+
 def read_source(
     source: str, options: ReadingOptions, reporter: Reporter, targets: str = "classes"
 ) -> Images | Examples:
-    """Read a data source with the user's options."""
+    """Read a data source with the user's options; features beyond the memory of a run stay where they are."""
+    most = features_memory(options)
     with reporter.stage("Reading the data", units=100, unit="%") as advance:
-        data = open_source(source, targets=targets, advance=advance, **_reading(options))
+        data = open_source(source, targets=targets, advance=advance, features_memory=most, **_reading(options))
     _warn_of_unreadable(data)
     return replace(data, origin=replace(data.origin, source=_anywhere(source), reading=_given(options)))
 
@@ -136,6 +148,8 @@ def read_source(
 def _anywhere(source: str) -> str:
     """Return a source with its whole path, which leads there from any folder."""
     kind = kind_of(source)
+    if "://" in source:
+        return source
     return f"{kind}:{Path(source.removeprefix(f'{kind}:')).expanduser().resolve()}"
 
 
@@ -152,7 +166,8 @@ def is_table(data: Any, labels: ArrayLike | None) -> bool:
 
 def read_table(data: Any, options: ReadingOptions, targets: str) -> Images | Examples:
     """Read a Hugging Face dataset, or a frame with a column of labels, with the user's options."""
-    read = read_in_memory(data, Reading(targets=targets, **_reading(options)))
+    most = features_memory(options)
+    read = read_in_memory(data, Reading(targets=targets, features_memory=most, **_reading(options)))
     _warn_of_unreadable(read)
     return replace(read, origin=replace(read.origin, reading=_given(options)))
 
@@ -206,7 +221,7 @@ def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs
         None if statistics is None else statistics.logits,
         Evidence(
             groups=examples.targets.groups,
-            features=examples.features,
+            features=None if isinstance(examples.features, RowTable) else examples.features,
             dynamics=None if statistics is None else statistics.dynamics or None,
             gradient_norm=None if statistics is None else statistics.gradient_norm,
         ),

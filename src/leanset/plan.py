@@ -32,6 +32,7 @@ class Outline:
     dynamics : whether training dynamics are available
     l2 : weight decay of the network, or None
     penalty, standardize : defaults for the fit of the head
+    in_memory : bytes of the features that are in memory already
     """
 
     targets: Targets
@@ -44,6 +45,7 @@ class Outline:
     l2: float | None
     penalty: str
     standardize: bool
+    in_memory: int = 0
 
     def __len__(self) -> int:
         return len(self.targets)

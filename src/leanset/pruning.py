@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from leanset._arrays import Rows, some_places
+from leanset._arrays import Matrix, Rows, Vector, some_places
 from leanset._errors import DivergenceError, InputError, LeansetError
 from leanset._lock import locked
 from leanset._options import with_options
-from leanset._progress import Reporter, reporter_for
+from leanset._progress import Reporter, passes_shown, reporter_for
 from leanset._signature import private_key
 from leanset._threads import thread_count, working_threads
 from leanset._version import __version__
@@ -31,6 +31,7 @@ from leanset.inputs import Inputs, inputs_from, opened, refuse_network_options
 from leanset.plan import Plan, plan_for
 from leanset.problem import Removal
 from leanset.result import PruneResult, load
+from leanset.rows import computed_by, dask_cluster, map_rows, watched_by
 from leanset.runs import RunFolder
 from leanset.select import Frontier, MeasuredSizes, Search, Task, answer_within, ladder_counts, trusted_places
 from leanset.settings import Settings
@@ -73,7 +74,15 @@ def prune(
         if settings.out is None:
             raise InputError("`sign` does not apply to a run without `out`.")
     alone = nullcontext() if settings.out is None else locked(settings.out, wait=settings.wait)
-    with thread_count(settings.threads), reporter_for(settings.progress) as reporter, alone:
+    with (
+        thread_count(settings.threads),
+        reporter_for(settings.progress) as reporter,
+        alone,
+        dask_cluster(settings.dask) as cluster,
+        computed_by(cluster),
+        passes_shown(reporter) as watch,
+        watched_by(watch),
+    ):
         source = opened(features, labels, settings, reporter)
         if isinstance(source, Images):
             inputs = inputs_from(_statistics(source, settings, reporter), settings).named_after(source)
@@ -181,7 +190,7 @@ def _pruned(
             sample_weight=inputs.examples.weight,
             findings=[*_near_chance(inputs, task), *_findings(plan, search, answer)],
         )
-        rows, design, own = inputs.examples.source_rows, task.head.design, inputs.examples.weight
+        rows, own = inputs.examples.source_rows, inputs.examples.weight
         return PruneResult(
             kept=rows[~answer.removed],
             removed=rows[answer.removed],
@@ -191,7 +200,7 @@ def _pruned(
             frontier=frontier,
             labels=inputs.examples.targets.shown,
             influence_norm=influence_norm,
-            label_probability=plan.loss.target_probability(task.head.predicted, design.targets),
+            label_probability=_label_probability(task),
             weight=answer.weights if own is None else answer.weights * own,
             suspect=np.zeros(len(rows), dtype=bool) if suspect is None else suspect,
             score=np.full(len(rows), np.nan) if search.scores is None else search.scores,
@@ -201,15 +210,25 @@ def _pruned(
         )
 
 
+def _label_probability(task: Task) -> Vector:
+    head, loss = task.head, task.head.loss
+    columns = head.predicted, head.design.targets
+    return map_rows(lambda x, p, y: loss.target_probability(p, y), head.rows, *columns, width=head.design.width)
+
+
 def _near_chance(inputs: Inputs, task: Task) -> list[Finding]:
-    targets = inputs.examples.targets
+    targets, head = inputs.examples.targets, task.head
     if targets.kind != Classes.kind:
         return []
-    answers = task.head.predicted if inputs.logits is None else inputs.logits
+    columns = head.predicted if inputs.logits is None else inputs.logits, targets.values
     weight = inputs.examples.weight
-    right = mean_of((answers.argmax(axis=1) == targets.values).astype(np.float64), weight)
+    right = mean_of(map_rows(_is_right, head.rows, *columns, width=head.design.width), weight)
     largest = float(np.bincount(targets.values, weights=weight).max() / inputs.examples.total)
     return about_chance(right, largest, "The head" if inputs.logits is None else "The network")
+
+
+def _is_right(x: Matrix, outputs: Matrix, labels: Rows) -> Vector:
+    return np.asarray(outputs.argmax(axis=1) == labels, dtype=np.float64)
 
 
 def _findings(plan: Plan, search: Search, answer: Removal) -> list[Finding]:

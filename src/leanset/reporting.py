@@ -12,10 +12,11 @@ from leanset._arrays import AnyArray, Rows, places_among
 from leanset._errors import InputError
 from leanset._options import default_of, options_of
 from leanset._progress import Reporter, Silent
-from leanset.data import Examples, HasExamples, Images, channels_first, examples_from, fingerprint
+from leanset.data import Examples, HasExamples, Images, channels_first, chosen_rows, examples_from, fingerprint
 from leanset.head import LOSSES
 from leanset.inputs import STATISTICS, read_source, statistics_in
 from leanset.report import Material
+from leanset.rows import all_rows, as_table
 from leanset.settings import ReadingOptions, Settings
 
 Features = str | os.PathLike[str] | ArrayLike | Examples | HasExamples | Images
@@ -116,7 +117,8 @@ def _features(data: Any, rows: Rows, settings: dict[str, Any]) -> AnyArray:
     if fingerprint(examples) != settings["data_fingerprint"]:
         raise InputError("these are not the data of this run: their fingerprint is another.")
     places = examples.places_of(rows)
-    return examples.features if len(places) == len(examples) else examples.features[places]
+    features = examples.features if len(places) == len(examples) else chosen_rows(examples.features, places)
+    return all_rows(as_table(features))  # a page shows few rows, but looks among all of them for neighbours
 
 
 def _pictures(images: Pictures | None, reading: ReadingOptions, reporter: Reporter) -> Images | None:

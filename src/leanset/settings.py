@@ -34,6 +34,7 @@ from leanset._rules import (
 from leanset.head import LOSSES, PENALTIES
 from leanset.influence import INVERSES, Inverse
 from leanset.parsing import balance_in, bytes_in, named, numbers_in, rows_in_file, share_or_number_in, words_in
+from leanset.rows import LOCAL
 from leanset.scores import METHODS, Method
 from leanset.select import AIMS, BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
@@ -494,7 +495,8 @@ class PruneOptions(HeadOptions, BudgetOptions):
     memory: Annotated[
         int,
         Option(
-            "most bytes for stored influence vectors and Hessians; on the command line also e.g. 2GiB",
+            "about how many bytes a run may store: influence vectors, Hessians, predictions, and features that are scaled "
+            "or read as a whole; larger ones are read from their file in each pass; on the command line also e.g. 4GB",
             rule=at_least(2**24, " bytes (16 MiB)"),
             read=bytes_in,
             shown="1GiB",
@@ -542,6 +544,33 @@ class RunOptions(WorkOptions):
         bool,
         Option("if another run works in the output folder, wait for it; if not given, refuse to start", rule=yes_or_no),
     ] = False
+
+
+def _a_cluster(value: Any) -> str | None:
+    if isinstance(value, str) and value.startswith(LOCAL):
+        workers = value.removeprefix(LOCAL)
+        fine = workers.isdecimal() and int(workers) >= 1
+    else:  # a client is known by what it can do: Dask may not be installed
+        fine = "://" in value if isinstance(value, str) else hasattr(value, "submit")
+    return None if fine else "be a client, the address of a scheduler such as tcp://10.0.0.5:8786, or local:4"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClusterOptions(Checked):
+    """Who computes the passes over the rows; no result depends on it."""
+
+    panel: ClassVar[str] = _RUN
+    decides: ClassVar[bool] = False
+
+    dask: Annotated[
+        Any,
+        Option(
+            "Dask cluster that computes the passes over the rows: the address of a scheduler, e.g. tcp://10.0.0.5:8786, or "
+            "local:4 for 4 workers on this machine; in Python also a `dask.distributed.Client`. The answer is the same",
+            rule=_a_cluster,
+            read=str,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -599,7 +628,7 @@ class CompareSettings(WorkOptions, ReadingOptions, HeadOptions, CompareOptions):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Settings(RunOptions, ReadingOptions, NetworkOptions, PruneOptions):
+class Settings(ClusterOptions, RunOptions, ReadingOptions, NetworkOptions, PruneOptions):
     """All options of `leanset.prune`, checked; pass an instance as `settings=`, or the options as keywords.
 
     Examples

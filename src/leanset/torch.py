@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,12 @@ except ImportError:
 
 from leanset import training as trainer
 from leanset._progress import reporter_for
-from leanset.capture import Captured, as_two_classes, capture_head, find_head, weights_of
+from leanset.capture import Captured, as_two_classes, capture_head, digest_of, find_head, weights_of
 from leanset.data import Images, array_digest
 from leanset.evaluate import compare
-from leanset.head import HeadStatistics, store_in
+from leanset.head import STORE, HeadStatistics, store_in
 from leanset.result import PruneResult
+from leanset.rows import finish_store
 from leanset.training import (
     MODELS,
     PRESETS,
@@ -86,7 +88,8 @@ def capture(
     weight_decay : of the network's training; becomes the l2 of the head (1e-4 if None)
     classes : class names; numbers if None
     batch_size, workers : how the data set is read
-    out : folder to stream the statistics to; open it again with `HeadStatistics.load`
+    out : folder to stream the statistics to; open it again with `HeadStatistics.load`. If it ends with .zarr, it is a chunked
+        store with checksums (`leanset[zarr]`), and a capture that was stopped goes on where it was
     progress : show a progress bar; None shows it if stderr is a terminal
 
     Examples
@@ -108,7 +111,13 @@ def capture(
         DatasetBatches(dataset, workers),
         None if validation is None else DatasetBatches(validation, workers),
     )
-    store = None if out is None else store_in(out)  # after all cheap checks: invalidates existing content
+    chunked = out is not None and os.fspath(out).endswith(STORE)
+    store: Path | str | None = None
+    if out is not None:  # after all cheap checks: a folder's existing content becomes invalid
+        store = os.path.abspath(out) if chunked else store_in(out)
+    if chunked and layer.out_features == 1:
+        raise InputError("`out`: a store has no head with one logit; give a folder whose name does not end with .zarr.")
+    identity = f"{digest_of(model)} {name} {len(data)}" if chunked else ""
 
     def shown(batches: DatasetBatches, title: str, **options: Any) -> Captured:
         with reporter.stage(title, units=len(batches), unit="examples") as advance:
@@ -119,6 +128,7 @@ def capture(
                 head=name,
                 batch_size=batch_size,
                 store=store,
+                identity=identity,
                 advance=advance,
                 **options,
             )
@@ -128,7 +138,11 @@ def capture(
         if held_out is not None:
             other = shown(held_out, "Capturing the held-out examples", prefix="val_", with_logits=False)
     logits, weights = seen.logits, weights_of(layer)
-    if layer.out_features == 1 and logits is not None:
+    if isinstance(store, str):
+        about = {"classes": list(names), "head": weights.tolist(), "weight_decay": weight_decay}
+        finish_store(store, **about)
+        return HeadStatistics.load(store)
+    if layer.out_features == 1 and isinstance(logits, np.ndarray):
         logits, weights, weight_decay = as_two_classes(logits, weights, weight_decay)
     stats = HeadStatistics(
         features=seen.features,

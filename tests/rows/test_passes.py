@@ -2,7 +2,18 @@ import numpy as np
 import pytest
 
 from leanset._threads import working_threads
-from leanset.rows import MemoryRows, largest_in_rows, map_rows, map_some_rows, some_rows, sum_rows
+from leanset.rows import (
+    Derived,
+    MemoryRows,
+    largest_in_rows,
+    map_rows,
+    map_some_rows,
+    some_entries,
+    some_rows,
+    sum_rows,
+    watched_by,
+)
+from leanset.rows.ordered import GROUP, OrderedSum, summed
 
 RNG = np.random.default_rng(0)
 TABLE = RNG.normal(size=(20_000, 3))
@@ -83,3 +94,46 @@ def test_the_number_of_threads_does_not_change_a_bit():
         with working_threads(threads):
             sums.append(sum_rows(lambda x, w: w @ x, ROWS, width=3, weights=WEIGHTS["any"]).tobytes())
     assert len(set(sums)) == 1
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 255, 256, 257, 700])
+def test_sums_are_taken_in_groups_however_the_parts_come(count):
+    parts = list(np.random.default_rng(count).normal(size=count) * 10.0 ** np.arange(count).clip(max=20))
+    one_by_one, level = OrderedSum(), parts
+    for part in parts:
+        one_by_one.add(part)
+    while len(level) > 1:  # what the workers of a cluster do
+        level = [summed(level[start : start + GROUP]) for start in range(0, len(level), GROUP)]
+    assert one_by_one.total() == level[0]
+    np.testing.assert_allclose(level[0], np.sum(parts), rtol=1e-12)
+
+
+def test_parts_of_no_rows_keep_their_place():
+    some = OrderedSum()
+    for part in [None] * 16 + [1.0, None, 2.0]:
+        some.add(part)
+    assert some.total() == 3.0
+    assert OrderedSum().total() is None
+
+
+def test_a_derived_column_is_what_is_computed_from_the_rows():
+    stored = TABLE[:, :1] * COLUMN
+    derived = Derived(lambda x, c: x[:, :1] * c, (COLUMN,))
+    rows = np.array([19_999, 3])
+    np.testing.assert_array_equal(some_entries(derived, ROWS, rows), stored[rows])
+    for weights in (None, WEIGHTS["few"]):
+        found = [
+            sum_rows(lambda x, c, *w: c.T @ (x if not w else x * w[0][:, None]), ROWS, column, width=5, weights=weights)
+            for column in (stored, derived)
+        ]
+        np.testing.assert_array_equal(*found)
+        assert found[0].shape == (2, 3)
+
+
+def test_long_passes_tell_how_far_they_are(monkeypatch):
+    monkeypatch.setattr("leanset.rows.watch._LONG_PASS", 0.0)
+    told = []
+    with watched_by(lambda done, rows: told.append((done, rows))):
+        map_rows(lambda x: x[:, 0], ROWS, width=3)
+        sum_rows(lambda x: float(len(x)), ROWS, width=3)
+    assert told == 2 * [(0, 20_000), (8192, 20_000), (16384, 20_000), (20_000, 20_000)]

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,6 +12,8 @@ from leanset._errors import InputError
 from leanset._files import reserve
 from leanset._progress import Advance
 from leanset.capture.locate import find_head, listed_layers
+from leanset.data import Features, array_digest
+from leanset.rows import StoreWriter, ZarrRows, read_array
 from leanset.runs import explained
 from leanset.training import Batches, predicted, steps_of
 
@@ -19,8 +22,8 @@ from leanset.training import Batches, predicted, steps_of
 class Captured:
     """Inputs and outputs of a head for each example."""
 
-    features: AnyArray  # (n, d) float32
-    logits: AnyArray | None  # (n, C) float32
+    features: Features  # (n, d) float32
+    logits: Features | None  # (n, C) float32
     labels: Rows
 
 
@@ -31,9 +34,10 @@ def capture_head(
     *,
     head: str | None = None,
     batch_size: int = 256,
-    store: Path | None = None,
+    store: "Path | str | None" = None,
     prefix: str = "",
     with_logits: bool = True,
+    identity: str = "",
     advance: Advance = lambda share: None,
 ) -> Captured:
     """Run a network over all examples, without augmentation, and record the inputs and outputs of its head.
@@ -42,33 +46,78 @@ def capture_head(
     ----------
     model, data, device : the network, its inputs, and its device
     head : name of the head; the last linear layer if None
-    store : folder to write the arrays to, batch by batch; in memory if None
+    store : folder to write the arrays to, batch by batch; a text is the place of a Zarr store, in which a capture that was
+        stopped goes on where it was; in memory if None
     prefix : of the file names
     with_logits : record the outputs too, not only the inputs
+    identity : of the network and the data, by which a store knows them again
     advance : called with the completed share
     """
     name, layer = find_head(model, head)
-    new = _in_folder(store, prefix) if store is not None else _in_memory
-    features = new("features", (len(data), layer.in_features))
-    logits = new("logits", (len(data), layer.out_features)) if with_logits else None
-    labels = np.zeros(len(data), dtype=np.int64)
+    widths = {"features": layer.in_features} | ({"logits": layer.out_features} if with_logits else {})
+    into: _Arrays | _Store
+    into = (
+        _Store(store, prefix, len(data), widths, identity)
+        if isinstance(store, str)
+        else _Arrays(store, prefix, len(data), widths)
+    )
+    left = np.arange(into.done, len(data))
     seen: list[Tensor] = []
     hook = layer.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
     try:
-        done = 0
-        for batch, answer in predicted(model, data.plain(steps_of(np.arange(len(data)), batch_size), device)):
-            if done == 0:
+        done = into.done
+        for batch, answer in predicted(model, data.plain(steps_of(left, batch_size) if len(left) else [], device)):
+            if done == into.begun:
                 _check_is_head(model, name, layer, seen, answer)
             places = batch.places.cpu().numpy()
-            features[places] = seen.pop().float().cpu().numpy()
-            if logits is not None:
-                logits[places] = answer.cpu().numpy()
-            labels[places] = batch.labels.cpu().numpy()
+            parts = {"features": seen.pop().float().cpu().numpy(), "logits": answer.cpu().numpy()}
+            into.put(places, batch.labels.cpu().numpy(), {key: parts[key] for key in widths})
             done += len(places)
             advance(done / len(data))
     finally:
         hook.remove()
-    return Captured(features, logits, labels)
+    return into.captured()
+
+
+class _Arrays:
+    """Arrays in memory, or in the npy files of a folder."""
+
+    begun = done = 0
+
+    def __init__(self, folder: Path | None, prefix: str, rows: int, widths: dict[str, int]) -> None:
+        new = _in_folder(folder, prefix) if folder is not None else _in_memory
+        self.arrays = {name: new(name, (rows, width)) for name, width in widths.items()}
+        self.labels: Rows = np.zeros(rows, dtype=np.int64)
+
+    def put(self, places: Rows, labels: Rows, parts: dict[str, AnyArray]) -> None:
+        for name, part in parts.items():
+            self.arrays[name][places] = part
+        self.labels[places] = labels
+
+    def captured(self) -> Captured:
+        return Captured(self.arrays["features"], self.arrays.get("logits"), self.labels)
+
+
+class _Store:
+    """A Zarr store, written in the order of the rows."""
+
+    def __init__(self, place: str, prefix: str, rows: int, widths: dict[str, int], identity: str) -> None:
+        self.prefix = prefix
+        columns: dict[str, tuple[tuple[int, ...], Any]] = {
+            f"{prefix}{name}": ((width,), np.float32) for name, width in widths.items()
+        }
+        self.writer = StoreWriter.at(place, rows, columns | {f"{prefix}labels": ((), np.int64)}, identity)
+        self.begun = self.done = self.writer.done
+
+    def put(self, places: Rows, labels: Rows, parts: dict[str, AnyArray]) -> None:
+        named = {f"{self.prefix}{name}": part for name, part in parts.items()}
+        self.writer.write(**named, **{f"{self.prefix}labels": labels})
+
+    def captured(self) -> Captured:
+        place, names = self.writer.store, list(self.writer.names)
+        tables = {name.removeprefix(self.prefix): ZarrRows.of(place, name) for name in names if "labels" not in name}
+        labels = read_array(place, f"{self.prefix}labels", slice(0, None))
+        return Captured(tables["features"], tables.get("logits"), labels)
 
 
 def as_two_classes(logits: AnyArray, head: Matrix, weight_decay: float | None) -> tuple[AnyArray, Matrix, float | None]:
@@ -85,6 +134,12 @@ def as_two_classes(logits: AnyArray, head: Matrix, weight_decay: float | None) -
     halves = np.array([-0.5, 0.5])
     decay = None if weight_decay is None else 2 * weight_decay
     return logits * halves.astype(logits.dtype), halves[:, None] * head, decay
+
+
+def digest_of(model: nn.Module) -> str:
+    """Return a digest of all weights of a network."""
+    arrays = [value.detach().cpu().float().numpy() for value in model.state_dict().values()]
+    return array_digest(*(array.reshape(-1) for array in arrays))
 
 
 def weights_of(layer: nn.Linear) -> Matrix:

@@ -22,8 +22,9 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="cifar10:, cifar100:, tiny-imagenet:, idx:, folder:, npz:, npy:, parquet:, csv:, jsonl: or hf: and a path; head: "
-        "and a folder of head statistics; or an npz, npy, parquet, csv or jsonl file of features and labels.",
+        help="cifar10:, cifar100:, tiny-imagenet:, idx:, folder:, npz:, npy:, parquet:, csv:, jsonl:, hf: or zarr: and a "
+        "path; head: and a folder of head statistics; or an npz, npy, parquet, csv or jsonl file, or a zarr store, of features "
+        "and labels.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]

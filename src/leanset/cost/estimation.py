@@ -15,7 +15,7 @@ from leanset._threads import thread_count, working_threads
 from leanset.cost.speeds import measured_speeds
 from leanset.cost.work import Shape, Work
 from leanset.data import Images
-from leanset.head import HeadStatistics
+from leanset.head import HeadStatistics, stores_column, stores_rows
 from leanset.influence import Inverse, choose_inverse
 from leanset.inputs import inputs_from, opened, refuse_network_options
 from leanset.plan import Outline, Plan, plan_for
@@ -23,6 +23,7 @@ from leanset.select import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, expected_ev
 from leanset.settings import Settings
 
 _INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and temporary arrays of the row chunks
+_BYTES_OF_A_ROW = 160  # labels, weights, norms, losses and the like: some twenty numbers for each example
 _VALUES_OF_L2 = 4  # that are usually tried
 _FOLDS, _JUDGED_ROWS = 5, 2000  # of heads that are fitted to choose l2
 _FRONTIER_DRAWS = 2
@@ -136,11 +137,14 @@ def _estimated(plan: Plan, outline: Outline) -> Estimate:
     if plan.settings.suspects != "ignore" and plan.loss.targets == "classes" and outline.l2 is None:
         stages.append(("looking for wrong labels", _FOLDS * work.refit(n, _ROUGH)))
     certified = (plan.settings.random_draws + 1) * work.comparison(n - removed)
-    return Estimate((*stages, ("certifying", certified)), _peak_memory(shape))
+    return Estimate((*stages, ("certifying", certified)), _peak_memory(shape, outline.in_memory, plan.settings.memory))
 
 
-def _peak_memory(shape: Shape) -> int:
+def _peak_memory(shape: Shape, in_memory: int, memory: int) -> int:
+    """Return the bytes of a run at its peak; `in_memory` are those of features that are in memory already."""
     design = 8 * shape.n * shape.width
-    heads = 8 * shape.n * shape.outputs
+    rows = 2 * design if stores_rows(shape.n, shape.width, memory) else in_memory
+    heads = 4 * 8 * shape.n * shape.outputs if stores_column(shape.n, shape.outputs, memory) else 0
     matrices = 5 * 8 * shape.size**2 if shape.explicit else 0
-    return int(_INTERPRETER + 2 * design + 4 * heads + 4 * shape.movable * shape.coordinates + matrices)
+    vectors = 4 * shape.movable * shape.coordinates + _BYTES_OF_A_ROW * shape.n
+    return int(_INTERPRETER + rows + heads + vectors + matrices)

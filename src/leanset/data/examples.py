@@ -1,5 +1,6 @@
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +10,23 @@ from leanset._errors import InputError
 from leanset.data.frames import FrameColumns, encoded_frame, is_frame
 from leanset.data.limits import refuse_beyond_memory, refuse_too_large
 from leanset.data.origin import Origin
+from leanset.data.reading import FEATURES_MEMORY
 from leanset.data.targets import KINDS, Targets
+from leanset.rows import (
+    ChosenRows,
+    ConvertedRows,
+    DaskRows,
+    FileRows,
+    RowTable,
+    all_rows,
+    as_table,
+    blocks_of,
+    is_dask_array,
+    is_whole_map,
+    map_rows,
+)
+
+Features: TypeAlias = AnyArray | RowTable
 
 
 @dataclass(frozen=True)
@@ -18,7 +35,7 @@ class Examples:
 
     Attributes
     ----------
-    features : (n, d) array of float32 or float64
+    features : (n, d) array of float32 or float64, or a table of such rows that are not in memory
     targets : what the head should predict for each example
     validation : the held-out examples, or None
     weight : (n,) how much each example counts, 0 or more; None if all count alike
@@ -29,7 +46,7 @@ class Examples:
     origin : where they come from
     """
 
-    features: AnyArray
+    features: Features
     targets: Targets
     validation: "Examples | None" = None
     weight: Vector | None = None
@@ -66,7 +83,7 @@ class Examples:
         targets = replace(self.targets, values=self.targets.values[places])
         return replace(
             self,
-            features=self.features[places],
+            features=chosen_rows(self.features, places),
             targets=targets,
             weight=None if self.weight is None else self.weight[places],
             rows=self.source_rows[places],
@@ -95,6 +112,16 @@ class Examples:
         return replace(self, targets=replace(self.targets, names=names), validation=held_out)
 
 
+def chosen_rows(features: Features, places: Rows) -> Features:
+    """Return some rows of features; a table stays one, of which nothing is read."""
+    return ChosenRows(features, places) if isinstance(features, RowTable) else features[places]
+
+
+def feature_blocks(features: Features) -> Iterator[AnyArray]:
+    """Yield the rows of features block by block, in order; an array is one block."""
+    return blocks_of(features) if isinstance(features, RowTable) else iter([features])
+
+
 def taken(values: tuple[str, ...] | None, places: Rows) -> tuple[str, ...] | None:
     """Return the values at some places, if there are any values."""
     return values and tuple(values[place] for place in places.tolist())
@@ -115,6 +142,7 @@ def checked_examples(
     targets: str = "classes",
     memory: int | None = None,
     weight: ArrayLike | None = None,
+    most: int = FEATURES_MEMORY,
 ) -> Examples:
     """Check a user's arrays or frames and return them as `Examples`.
 
@@ -126,13 +154,14 @@ def checked_examples(
     targets : kind of the labels: "classes", "labels" (a matrix of 0 and 1) or "numbers"
     memory : most bytes for features that have to be made dense; None for what the machine has
     weight : how much each example counts; all alike if None
+    most : bytes of features in a file, or in another place, that are read as a whole; larger ones stay where they are
 
     Examples
     --------
     >>> checked_examples([[0.0], [1.0], [2.0]], ["cat", "dog", "cat"]).classes
     ('cat', 'dog')
     """
-    matrix, columns = _checked_features(features, "features", memory)
+    matrix, columns = _checked_features(features, "features", memory, most)
     known = KINDS[targets].checked(labels, len(matrix), "features")
     held_out = None
     if validation is not None:
@@ -141,7 +170,7 @@ def checked_examples(
                 "`validation=` must be a pair (val_features, val_labels), or that with a val_sample_weight."
             )
         val_features, val_labels, *rest = validation
-        held_out = _checked_validation(val_features, val_labels, matrix.shape[1], columns, known, memory)
+        held_out = _checked_validation(val_features, val_labels, matrix.shape[1], columns, known, memory, most)
         held_out = replace(
             held_out, weight=_checked_weight(rest[0] if rest else None, len(held_out), "val_sample_weight")
         )
@@ -161,6 +190,7 @@ def examples_from(
     targets: str = "classes",
     memory: int | None = None,
     weight: ArrayLike | None = None,
+    most: int = FEATURES_MEMORY,
 ) -> Examples:
     """Return examples from arrays or frames, `Examples`, or any object with an `examples()` method."""
     if isinstance(features, Examples | HasExamples):
@@ -171,15 +201,29 @@ def examples_from(
         return features if isinstance(features, Examples) else features.examples()
     if labels is None:
         raise InputError("`labels` are missing: pass them after the features.")
-    return checked_examples(features, labels, validation, targets, memory, weight)
+    return checked_examples(features, labels, validation, targets, memory, weight, most)
 
 
-def _checked_features(features: Any, name: str, memory: int | None) -> tuple[AnyArray, FrameColumns | None]:
-    """Return features as a finite array of floats, and the columns that they come from if they are a frame."""
+def _checked_features(features: Any, name: str, memory: int | None, most: int) -> tuple[Features, FrameColumns | None]:
+    """Return features as finite floats, and the columns that they come from if they are a frame."""
+    if isinstance(features, np.memmap) and is_whole_map(features):
+        features = FileRows.of(features)
+    if is_dask_array(features):
+        features = _dask_rows(features, name)
+    if isinstance(features, RowTable):
+        return _checked_table(features, name, most), None
     if is_frame(features):
         matrix, columns = encoded_frame(features, name, memory)
         return _checked_matrix(matrix, name), columns
     return _checked_matrix(_dense(features, name, memory), name), None
+
+
+def _dask_rows(features: Any, name: str) -> DaskRows:
+    if features.ndim != 2 or not all(isinstance(length, int) for length in features.shape):
+        raise InputError(
+            f"`{name}` must be an (n, d) dask.array of known shape; got {features.shape}; `compute_chunk_sizes()` finds it."
+        )
+    return DaskRows(features)
 
 
 def _dense(features: Any, name: str, memory: int | None) -> AnyArray:
@@ -203,20 +247,40 @@ def _dense_from_sparse(matrix: Any, name: str, memory: int | None) -> AnyArray:
 def _checked_matrix(matrix: AnyArray, name: str) -> AnyArray:
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InputError(f"`{name}` must be a non-empty (n, d) array; got shape {matrix.shape}.")
-    if matrix.dtype.kind not in "fiub":
-        raise InputError(f"`{name}` must contain real numbers; got dtype {matrix.dtype}.")
-    kind = np.dtype(np.float32 if matrix.dtype == np.float32 or matrix.dtype.itemsize <= 2 else np.float64)
-    needed = matrix.size * (1 + (0 if matrix.dtype == kind else kind.itemsize))  # a copy, and one byte to look for NaN
+    kind = _float_for(matrix.dtype, name)
+    needed = len(matrix) + (0 if matrix.dtype == kind else matrix.size * kind.itemsize)  # a copy, and a byte a row
     refuse_beyond_memory(needed, f"`{name}`", "checking it takes")
     matrix = matrix.astype(kind, copy=False)
-    finite_rows = np.isfinite(matrix).all(axis=1)
-    if not finite_rows.all():
-        bad = int(matrix.size - np.isfinite(matrix).sum())
-        raise InputError(
-            f"`{name}` must be finite; {bad:,} entries are NaN or infinite in {int((~finite_rows).sum()):,} rows, "
-            f"first at row {int(np.argmin(finite_rows))}."
-        )
+    _refuse_infinite(as_table(matrix), name)
     return matrix
+
+
+def _checked_table(table: RowTable, name: str, most: int) -> Features:
+    """Return a table of finite floats; as an array if it has at most so many bytes."""
+    if 0 in table.shape:
+        raise InputError(f"`{name}` must be a non-empty (n, d) table; got shape {table.shape}.")
+    kind = _float_for(table.dtype, name)
+    if table.dtype != kind:
+        table = ConvertedRows(table, kind)
+    if table.nbytes <= most:
+        return _checked_matrix(all_rows(table), name)
+    _refuse_infinite(table, name)
+    return table
+
+
+def _float_for(dtype: "np.dtype[Any]", name: str) -> "np.dtype[Any]":
+    if dtype.kind not in "fiub":
+        raise InputError(f"`{name}` must contain real numbers; got dtype {dtype}.")
+    return np.dtype(np.float32 if dtype == np.float32 or dtype.itemsize <= 2 else np.float64)
+
+
+def _refuse_infinite(table: RowTable, name: str) -> None:
+    wrong = map_rows(lambda x: (~np.isfinite(x)).sum(axis=1), table, width=table.shape[1])
+    if wrong.any():
+        raise InputError(
+            f"`{name}` must be finite; {int(wrong.sum()):,} entries are NaN or infinite in {np.count_nonzero(wrong):,} rows, "
+            f"first at row {int(np.argmax(wrong > 0))}."
+        )
 
 
 def _checked_weight(weight: ArrayLike | None, count: int, name: str) -> Vector | None:
@@ -240,12 +304,18 @@ def _checked_weight(weight: ArrayLike | None, count: int, name: str) -> Vector |
 
 
 def _checked_validation(
-    features: Any, labels: ArrayLike, width: int, columns: FrameColumns | None, known: Targets, memory: int | None
+    features: Any,
+    labels: ArrayLike,
+    width: int,
+    columns: FrameColumns | None,
+    known: Targets,
+    memory: int | None,
+    most: int,
 ) -> Examples:
     if columns is not None and is_frame(features):
-        matrix = _checked_matrix(columns.encoded(features, "val_features"), "val_features")
+        matrix: Features = _checked_matrix(columns.encoded(features, "val_features"), "val_features")
     else:
-        matrix, _ = _checked_features(features, "val_features", memory)
+        matrix, _ = _checked_features(features, "val_features", memory, most)
     if matrix.shape[1] != width:
         raise InputError(f"`val_features` must have the {width} columns of `features`; got {matrix.shape[1]}.")
     return Examples(matrix, known.checked_more(labels, len(matrix), "val_labels", "val_features"))

@@ -1,9 +1,11 @@
 import hashlib
+from collections.abc import Iterable
 
 import numpy as np
 
 from leanset._arrays import AnyArray
 from leanset.data.examples import Examples
+from leanset.rows import RowTable, blocks_of
 
 
 def fingerprint(examples: Examples) -> str:
@@ -31,7 +33,7 @@ def fingerprint(examples: Examples) -> str:
     return digest.hexdigest()
 
 
-def array_digest(*arrays: AnyArray) -> str:
+def array_digest(*arrays: AnyArray | RowTable) -> str:
     """Return a SHA-256 digest of arrays, their types and their shapes."""
     digest = hashlib.sha256()
     for array in arrays:
@@ -39,7 +41,11 @@ def array_digest(*arrays: AnyArray) -> str:
     return digest.hexdigest()
 
 
-def _add_array(digest: "hashlib._Hash", array: AnyArray) -> None:
+def _add_array(digest: "hashlib._Hash", array: AnyArray | RowTable) -> None:
     digest.update(f"{array.dtype.str}{array.shape}".encode())
-    for start in range(0, len(array), 65536):  # in blocks: a strided or mapped array is never copied as a whole
-        digest.update(np.ascontiguousarray(array[start : start + 65536]).data)
+    if isinstance(array, RowTable):  # the same digest as that of the same numbers in memory
+        parts: Iterable[AnyArray] = blocks_of(array)
+    else:  # in blocks: a strided or mapped array is never copied as a whole
+        parts = (array[start : start + 65536] for start in range(0, len(array), 65536))
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).data)

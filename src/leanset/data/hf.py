@@ -1,3 +1,4 @@
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from leanset.data.columns import chosen_columns
 from leanset.data.examples import Examples
 from leanset.data.frames import arrow_table
 from leanset.data.images import Images
+from leanset.data.parquet import read_files
 from leanset.data.reading import HELD_OUT_NAMES, Reading
 from leanset.data.table import class_names, source_from
 from leanset.runs import Folder
@@ -25,10 +27,27 @@ def read_hf(path: str, reading: Reading) -> Images | Examples:
 
 
 def is_dataset(value: Any) -> bool:
-    """Return whether a value is a Hugging Face dataset, or several splits of one."""
+    """Return whether a value is a Hugging Face dataset, or several splits of one, or a dataset of Arrow."""
+    if _is_of_arrow(value):
+        return True
     library = sys.modules.get("datasets")  # whoever has a dataset has imported it
     kinds = ("Dataset", "DatasetDict", "IterableDataset", "IterableDatasetDict")
     return library is not None and isinstance(value, tuple(getattr(library, name) for name in kinds))
+
+
+def _is_of_arrow(value: Any) -> bool:
+    library = sys.modules.get("pyarrow.dataset")
+    return library is not None and isinstance(value, library.Dataset)
+
+
+def _read_arrow(dataset: Any, reading: Reading) -> Images | Examples:
+    """Read a dataset of Arrow; Parquet files on this machine may be larger than the memory."""
+    where, files = "this dataset", list(getattr(dataset, "files", ()))
+    if files and all(file.endswith(".parquet") and os.path.isfile(file) for file in files):
+        return read_files(files, [], where, reading)
+    table = dataset.to_table()
+    columns = chosen_columns(table.schema, where, reading)
+    return source_from(table, None, columns, class_names(table.schema, columns.label), where, reading)
 
 
 def read_in_memory(data: Any, reading: Reading) -> Images | Examples:
@@ -43,6 +62,8 @@ def read_in_memory(data: Any, reading: Reading) -> Images | Examples:
     (('age',), ('7', '8', '9'), ('cat', 'dog'))
     """
     trusted = replace(reading, may_open_files=True)
+    if _is_of_arrow(data):
+        return _read_arrow(data, trusted)
     if is_dataset(data):
         return _read(data, "this dataset", trusted)
     table = arrow_table(data, "features")

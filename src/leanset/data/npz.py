@@ -1,5 +1,6 @@
 import os
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from leanset.data.examples import Examples, checked_examples
 from leanset.data.images import Images, PixelArray
 from leanset.data.labels import coded_labels, codes_among
 from leanset.data.limits import refuse_beyond_memory
-from leanset.data.reading import Reading
+from leanset.data.reading import FEATURES_MEMORY, Reading
 
 _KEYS = (
     "`features` (or `images`, or `X`), `labels` (or `y`), optionally both `val_features` (or `val_images`) and "
@@ -85,13 +86,13 @@ def read_npz_source(path: str, reading: Reading) -> Images | Examples:
     Images are uint8, (n, H, W), (n, H, W, C) or (n, C, H, W) with C = 1 or 3. If both the second and the last axis could
     be the channels, the last one is used. Rows keep the order of the arrays.
     """
-    return source_from_arrays(path, _usually_named(_arrays_in(path)), reading)
+    return source_from_arrays(path, _usually_named(_arrays_in(path, most=reading.features_memory)), reading)
 
 
-def source_from_arrays(path: str, arrays: dict[str, AnyArray], reading: Reading) -> Images | Examples:
+def source_from_arrays(path: str, arrays: dict[str, Any], reading: Reading) -> Images | Examples:
     """Return the images or the features in arrays with the keys of an npz file."""
     if "images" not in arrays:
-        return _examples(path, arrays, reading.targets)
+        return _examples(path, arrays, reading.targets, reading.features_memory)
     if "features" in arrays:
         raise InputError(f"{path}: contains both `images` and `features`; leave one of them out.")
     return _images(path, arrays)
@@ -117,14 +118,14 @@ def _usually_named(arrays: dict[str, AnyArray]) -> dict[str, AnyArray]:
     return found
 
 
-def _examples(path: str, arrays: dict[str, AnyArray], targets: str) -> Examples:
+def _examples(path: str, arrays: dict[str, Any], targets: str, most: int = FEATURES_MEMORY) -> Examples:
     validation: tuple[AnyArray | None, ...] | None = _checked_keys(path, arrays, "features")
     weight, val_weight = (arrays.get(name) for name in _WEIGHTS)
     if validation is not None:
         validation = (*validation, val_weight)
     elif val_weight is not None:
         raise InputError(f"{path}: contains `val_sample_weight`, but no `val_features` that it could be for.")
-    return checked_examples(arrays["features"], arrays["labels"], validation, targets, weight=weight)
+    return checked_examples(arrays["features"], arrays["labels"], validation, targets, weight=weight, most=most)
 
 
 def _images(path: str, arrays: dict[str, AnyArray]) -> Images:
@@ -177,11 +178,11 @@ def _checked_keys(path: str, arrays: dict[str, AnyArray], content: str) -> tuple
 
 
 def _arrays_in(
-    path: str, wanted: tuple[str, ...] = (*_WANTED, *_OTHER_NAMES), content: str = _KEYS
+    path: str, wanted: tuple[str, ...] = (*_WANTED, *_OTHER_NAMES), content: str = _KEYS, most: int | None = None
 ) -> dict[str, AnyArray]:
     """Return the wanted arrays of a file; other arrays are not read and are returned empty."""
     try:
-        return arrays_in(path, wanted)
+        return arrays_in(path, wanted, most)
     except DamagedFile as error:
         raise InputError(f"{path}: cannot be read as an npz file: {error}; it must contain {content}.") from None
     except OSError as error:

@@ -1,22 +1,27 @@
 import contextlib
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from leanset._arrays import AnyArray
 from leanset._errors import InputError
 from leanset._files import open_regular
 from leanset._memory import free_memory
-from leanset.data.columns import Columns, chosen_columns
+from leanset.data.columns import Columns, chosen_columns, is_list, is_number
 from leanset.data.examples import Examples
 from leanset.data.images import Images
 from leanset.data.limits import refuse_beyond_memory
 from leanset.data.reading import Reading, files_of
-from leanset.data.table import class_names, joined, source_from
+from leanset.data.table import class_names, joined, numbers_in, source_from
+from leanset.rows import ParquetRows, parquet_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
 _AT_ONCE = 1024  # rows
+_SHRINK = 8  # times smaller than in memory, at most, are files of features whose rows stay there
 
 
 def read_parquet(path: str, reading: Reading) -> Images | Examples:
@@ -24,12 +29,57 @@ def read_parquet(path: str, reading: Reading) -> Images | Examples:
 
     Row numbers continue from one file to the next.
     """
-    train, held_out = files_of(path, (".parquet",))
+    return read_files(*files_of(path, (".parquet",)), path, reading)
+
+
+def read_files(train: list[str], held_out: list[str], path: str, reading: Reading) -> Images | Examples:
+    """Read Parquet files with the training rows and with the held-out rows, in the given order."""
     schema = _schema(train[0])
     columns = chosen_columns(schema, path, reading)
-    held_out_table = _table(held_out, columns, path) if held_out else None
+    streamed = [None if not files else _streamed(files, columns, schema, reading) for files in (train, held_out)]
+    tables = []
+    for files, rows in zip((train, held_out), streamed, strict=True):
+        wanted = columns if rows is None else replace(columns, features=())
+        tables.append(_table(files, wanted, path) if files else None)
     names = class_names(schema, columns.label)
-    return source_from(_table(train, columns, path), held_out_table, columns, names, path, reading)
+    assert tables[0] is not None  # there are training rows
+    return source_from(tables[0], tables[1], columns, names, path, reading, streamed)
+
+
+def _streamed(files: list[str], columns: Columns, schema: "pa.Schema", reading: Reading) -> ParquetRows | None:
+    """Return the features as rows that stay in their files, if they are numbers and too many for the memory."""
+    kinds = [schema.field(name).type for name in columns.features]
+    lists = len(kinds) == 1 and is_list(kinds[0])
+    if columns.image is not None or not kinds or not (lists or all(is_number(kind) for kind in kinds)):
+        return None
+    # Numbers shrink little in a file: what is far from the limit there is so in memory, and its groups need not be asked.
+    if sum(map(os.path.getsize, files)) <= reading.features_memory // _SHRINK:
+        return None
+    sizes = [(file, _group_sizes(file)) for file in files]
+    first = next((file, number) for file, each in sizes for number, size in enumerate(each) if size)
+    sample = read_group(*first, columns.features)
+    if sample.itemsize * sample.shape[1] * sum(sum(each) for _, each in sizes) <= reading.features_memory:
+        return None
+    return parquet_rows(sizes, columns.features, read_group, width=sample.shape[1], dtype=sample.dtype)
+
+
+def _group_sizes(file: str) -> list[int]:
+    import pyarrow.parquet as pq
+
+    with _damage_named(file), open_regular(file) as opened, pq.ParquetFile(opened) as content:
+        return [content.metadata.row_group(nth).num_rows for nth in range(content.num_row_groups)]
+
+
+def read_group(file: str, number: int, names: tuple[str, ...]) -> AnyArray:
+    """Return the features in one row group of a file, as an array."""
+    import pyarrow.parquet as pq
+
+    with _damage_named(file), open_regular(file) as opened, pq.ParquetFile(opened) as content:
+        rows = content.metadata.row_group(number).num_rows
+        refuse_beyond_memory(rows * len(names), file, f"row group {number} takes at least")
+        table = content.read_row_group(number, columns=list(names))
+        table.validate(full=True)
+    return numbers_in(table, names, f"{file}, row group {number}")
 
 
 def _schema(file: str) -> "pa.Schema":

@@ -6,6 +6,7 @@ from leanset._errors import InputError
 from leanset._progress import Advance
 
 DEFAULT_MEMORY = 4 * 2**30
+FEATURES_MEMORY = 2**28  # bytes of features in a file that are read as a whole
 HELD_OUT_NAMES = ("validation", "valid", "val", "test")  # the first that exists is used; test sets often have no labels
 
 
@@ -30,6 +31,7 @@ class Reading:
     may_open_files: bool = False  # whether a table may name image files: only one that is in memory already
     targets: str = "classes"
     memory: int = DEFAULT_MEMORY
+    features_memory: int = FEATURES_MEMORY
     advance: Advance = _nobody
 
     def __post_init__(self) -> None:

@@ -14,9 +14,10 @@ from leanset.data.lines import CSV_ENDINGS, JSON_ENDINGS, read_csv, read_jsonl
 from leanset.data.npy import read_npy
 from leanset.data.npz import read_npz_source
 from leanset.data.parquet import read_parquet
-from leanset.data.reading import DEFAULT_MEMORY, Reading
+from leanset.data.reading import DEFAULT_MEMORY, FEATURES_MEMORY, Reading
 from leanset.data.targets import Classes
 from leanset.data.tiny_imagenet import read_tiny_imagenet
+from leanset.data.zarr_store import read_zarr
 
 READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
     "cifar10": read_cifar10,
@@ -30,6 +31,7 @@ READERS: dict[str, Callable[[str, Reading], Images | Examples]] = {
     "csv": read_csv,
     "jsonl": read_jsonl,
     "hf": read_hf,
+    "zarr": read_zarr,
 }
 # Options that apply only to some kinds of source; other kinds would ignore them, so they are refused.
 _TABLES = ("parquet", "csv", "jsonl", "hf")
@@ -45,10 +47,11 @@ _BARE_ENDINGS = {
     ".npz": "npz",
     ".npy": "npy",
     ".parquet": "parquet",
+    ".zarr": "zarr",
     **dict.fromkeys(CSV_ENDINGS, "csv"),
     **dict.fromkeys(JSON_ENDINGS, "jsonl"),
 }
-_BARE = "an .npz, .npy, .parquet, .csv or .jsonl file"
+_BARE = "an .npz, .npy, .parquet, .csv or .jsonl file, or a .zarr store"
 
 
 def open_source(
@@ -66,6 +69,7 @@ def open_source(
     id_column: str | None = None,
     targets: str = "classes",
     memory: int = DEFAULT_MEMORY,
+    features_memory: int = FEATURES_MEMORY,
     advance: Advance | None = None,
 ) -> Images | Examples:
     """Read a data source: images, or features that a network has already computed.
@@ -73,8 +77,8 @@ def open_source(
     Parameters
     ----------
     spec : str
-        `kind:path` with one of the kinds cifar10, cifar100, tiny-imagenet, idx, folder, npz, npy, parquet, csv, jsonl, hf;
-        or just the path of an .npz, .npy, .parquet, .csv or .jsonl file.
+        `kind:path` with one of the kinds cifar10, cifar100, tiny-imagenet, idx, folder, npz, npy, parquet, csv, jsonl, hf,
+        zarr; or just the path of an .npz, .npy, .parquet, .csv or .jsonl file, or of a .zarr store, which may be a URL.
     on_bad : "stop" or "skip"
         What to do if an image cannot be decoded: raise, or leave it out and list it in `Images.unreadable`; `Images.rows`
         keeps the row numbers of the source. If more than half of a split cannot be decoded, always raise.
@@ -96,6 +100,9 @@ def open_source(
         What the labels of features are: one class, a matrix of 0 and 1, or numbers. Images have classes.
     memory : int
         Encoded images that need more bytes than this when decoded are decoded each time they are read.
+    features_memory : int
+        Features that need more bytes than this stay in their files, if they can be read from there in parts (npy, zarr,
+        parquet, and npz as `np.savez` writes it), and passes over them read chunk by chunk.
     advance : callable or None
         Called with the completed share of the decoding.
 
@@ -123,6 +130,7 @@ def open_source(
         id_column=id_column,
         targets=targets,
         memory=memory,
+        features_memory=features_memory,
     )
     for name, users in _USERS.items():
         if getattr(reading, name) not in (None, "stop", ()) and kind not in users:
@@ -162,6 +170,8 @@ def _parsed(spec: str) -> tuple[str, str]:
     path = spec.removeprefix(f"{kind}:")
     if not kind:
         raise InputError(f"`{spec}`: {kinds}, or the path of {_BARE}.")
+    if kind == "zarr" and "://" in path:
+        return kind, path
     path = os.path.expanduser(path)  # the shell does not expand the ~ in `folder:~/pictures`
     if not path or not os.path.exists(path):
         raise InputError(f"`{spec}`: there is no file or folder `{path}`; {kinds}.")

@@ -3,6 +3,7 @@
 import io
 import json
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -18,6 +19,7 @@ from leanset.data.images import Images
 from leanset.data.labels import coded_labels, codes_among, numbered_labels, refuse_empty_classes
 from leanset.data.reading import Reading
 from leanset.data.texts import embedded_texts
+from leanset.rows import RowTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,10 +59,15 @@ def source_from(
     classes: tuple[str, ...] | None,
     where: str,
     reading: Reading,
+    streamed: Sequence[RowTable | None] = (None, None),
 ) -> Images | Examples:
-    """Build images or examples from the chosen columns; `classes` are the class names of integer labels, if known."""
+    """Build images or examples from the chosen columns.
+
+    `classes` are the class names of integer labels, if known. `streamed` are features that are not in the tables, because
+    they are too large: those of the training rows, and of the held-out rows.
+    """
     if columns.image is None:
-        return _examples(train, held_out, columns, classes, where, reading)
+        return _examples(train, held_out, columns, classes, where, reading, streamed)
     images = _images(train, held_out, columns, columns.image, classes, where, reading)
     return replace(images, origin=replace(columns.origin(), root=images.origin.root))
 
@@ -93,8 +100,17 @@ def _examples(
     classes: tuple[str, ...] | None,
     where: str,
     reading: Reading,
+    streamed: Sequence[RowTable | None],
 ) -> Examples:
-    features, others = _features(train, held_out, columns, where, reading)
+    features: Any
+    others: Any
+    features, others = streamed
+    if features is None and others is None:
+        features, others = _features(train, held_out, columns, where, reading)
+    elif features is None:
+        features = numbers_in(train, columns.features, where)
+    elif others is None and held_out is not None:
+        others = numbers_in(held_out, columns.features, f"held-out {where}")
     labels = _labels(train, columns.label, where, reading.targets)
     validation = None
     if held_out is not None:
@@ -103,7 +119,9 @@ def _examples(
     if reading.targets == "classes" and classes is not None:
         refuse_empty_classes(classes, numbered_labels(classes, labels, train.num_rows, "labels", "features"))
     weight = _weight(train, columns, where)
-    examples = checked_examples(features, labels, validation, reading.targets, weight=weight)
+    examples = checked_examples(
+        features, labels, validation, reading.targets, weight=weight, most=reading.features_memory
+    )
     if reading.targets == "classes" and classes is not None:
         examples = examples.renamed(classes)
     return replace(
@@ -230,6 +248,15 @@ def _from_lists(column: "pa.ChunkedArray", name: str, where: str) -> AnyArray:
         raise InputError(f"{where}: column `{name}` has a missing number in row {row}.")
     matrix: AnyArray = flat.to_numpy().reshape(len(column), -1)
     return matrix
+
+
+def numbers_in(table: "pa.Table", names: Sequence[str], where: str) -> AnyArray:
+    """Return columns of numbers, or one column of lists of numbers, as an array."""
+    if len(names) == 1 and is_list(table.schema.field(names[0]).type):
+        return _lists(table, names[0], where)
+    for name in names:
+        _refuse_nulls(table[name], name, where)
+    return np.column_stack([table[name].to_numpy() for name in names])
 
 
 def joined(batches: "list[pa.RecordBatch]", where: str) -> "pa.Table":

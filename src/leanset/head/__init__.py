@@ -1,5 +1,5 @@
 from leanset.head.curvature import Curvature, KroneckerFactors
-from leanset.head.design import Design, Scaling, design_of
+from leanset.head.design import Design, Scaling, design_of, stores_column, stores_rows
 from leanset.head.fit import HeadFit, fit_head
 from leanset.head.fitted import FittedHead
 from leanset.head.folds import ChosenL2, choose_l2, cross_fitted, held_out_folds
@@ -10,11 +10,12 @@ from leanset.head.refit import Refit, newton_step, refit
 from leanset.head.sigmoid import Sigmoid
 from leanset.head.softmax import Softmax
 from leanset.head.squared import Squared
-from leanset.head.statistics import HeadStatistics, is_stored, store_in
+from leanset.head.statistics import STORE, HeadStatistics, is_stored, store_in
 
 __all__ = [
     "LOSSES",
     "PENALTIES",
+    "STORE",
     "ChosenL2",
     "Curvature",
     "Design",
@@ -40,4 +41,6 @@ __all__ = [
     "newton_step",
     "refit",
     "store_in",
+    "stores_column",
+    "stores_rows",
 ]

@@ -9,7 +9,7 @@ from leanset._arrays import Matrix, Rows, Vector
 from leanset.head.design import Design
 from leanset.head.loss import Loss
 from leanset.head.ridge import Ridge
-from leanset.rows import RowTable, map_rows, sum_rows
+from leanset.rows import Column, RowTable, map_rows, some_entries, sum_rows
 
 _LEAST = 1e-15  # smallest eigenvalue of an approximation, relative to the largest
 
@@ -23,7 +23,7 @@ class Curvature:
     """
 
     design: Design
-    predicted: Matrix  # (n, C)
+    predicted: Column  # (n, C)
     l2: float
     weights: Vector | None = None  # (n,)
 
@@ -57,11 +57,11 @@ class Curvature:
 
     def apply(self, stack: Matrix) -> Matrix:
         """Return H v for a (k, C, D) stack of heads; two matrix products per chunk, no C·D × C·D matrix."""
-        k, (outputs, width) = len(stack), self.shape
+        k, (outputs, width), loss = len(stack), self.shape, self.loss
         flat = np.ascontiguousarray(stack).reshape(k * outputs, width)
 
         def part(x: Matrix, p: Matrix, w: Vector | None = None) -> Matrix:
-            pushed = self.loss.curved((x @ flat.T).reshape(len(x), k, outputs), p)
+            pushed = loss.curved((x @ flat.T).reshape(len(x), k, outputs), p)
             if w is not None:
                 pushed *= w[:, None, None]
             return pushed.reshape(len(x), -1).T @ x
@@ -75,14 +75,14 @@ class Curvature:
         The part −p pᵀ ⊗ x xᵀ is minus the Gram matrix of the rows p_i ⊗ x_i: one symmetric rank-k update per chunk,
         several times faster than C² weighted products.
         """
-        outputs, width = self.shape
+        (outputs, width), loss = self.shape, self.loss
         size = outputs * width
 
         def part(x: Matrix, p: Matrix, w: Vector | None = None) -> tuple[Matrix, ...]:
-            diagonal = self.loss.diagonal(p)
+            diagonal = loss.diagonal(p)
             if w is not None:  # the square root of each weight on both sides of the product
                 x = x * np.sqrt(w)[:, None]
-            if not self.loss.coupled:
+            if not loss.coupled:
                 return (np.stack([(diagonal[:, c, None] * x).T @ x for c in range(outputs)]),)
             outer = (p[:, :, None] * x[:, None, :]).reshape(len(x), size)
             # The diagonal part of a coupled loss is p itself, so its weighted rows are already computed.
@@ -100,7 +100,9 @@ class Curvature:
     def sample(self, rows: Rows) -> "Curvature":
         """Return the Hessian over a copy of some rows with their weights."""
         weights = None if self.weights is None else self.weights[rows]
-        return Curvature(self.design.sample(rows), self.predicted[rows], self.l2, weights)
+        return Curvature(
+            self.design.sample(rows), some_entries(self.predicted, self.design.rows, rows), self.l2, weights
+        )
 
     def batch(self, size: int, rng: np.random.Generator) -> "Curvature":
         """Return the Hessian over rows drawn with replacement, each as often as its weight says on average."""
@@ -112,24 +114,28 @@ class Curvature:
 
     def kronecker(self) -> "KroneckerFactors":
         """Return the Kronecker-eigenbasis approximation (EK-FAC: George et al. 2018) of the Hessian."""
-        width, total, counts = self.shape[1], self._total, self._counts
-        weighted = self.predicted if counts is None else self.predicted * counts[:, None]
-        diagonal = self.loss.diagonal(self.predicted)
-        mean = diagonal.mean(axis=0) if counts is None else counts @ diagonal / total
-        output_factor = np.diag(mean)
-        if self.loss.coupled:
-            output_factor -= weighted.T @ self.predicted / total
+        width, total, loss = self.shape[1], self._total, self.loss
+
+        def outer(x: Matrix, p: Matrix, w: Vector | None = None) -> tuple[Matrix, ...]:
+            diagonal, weighted = loss.diagonal(p), p if w is None else p * w[:, None]
+            sums = (diagonal.sum(axis=0) if w is None else w @ diagonal,)
+            return (*sums, weighted.T @ p) if loss.coupled else sums
+
+        diagonal, *squares = self._summed(outer, self.design.width)
+        output_factor = np.diag(diagonal / total)
+        if squares:
+            output_factor -= squares[0] / total
         output_basis = np.linalg.eigh(output_factor)[1]
 
         # Rows that the head is sure of have no curvature, so the feature factor weights rows by the trace of W.
         def moments(x: Matrix, p: Matrix, w: Vector | None = None) -> Matrix:
-            trace = self.loss.trace(p) if w is None else self.loss.trace(p) * w
+            trace = loss.trace(p) if w is None else loss.trace(p) * w
             return (x * trace[:, None]).T @ x
 
         feature_basis = np.linalg.eigh(self._summed(moments, width) / total)[1]
 
         def corrected(x: Matrix, p: Matrix, w: Vector | None = None) -> Matrix:
-            along = self.loss.along(p, output_basis)
+            along = loss.along(p, output_basis)
             return np.asarray((along if w is None else along * w[:, None]).T @ (x @ feature_basis) ** 2)
 
         values = np.maximum(self._summed(corrected, width) / total, 0.0) + self.ridge.along(output_basis, feature_basis)
@@ -160,7 +166,7 @@ class KroneckerFactors:
         """Return (k, C) residuals and (k, D) features in the basis; their products are the coordinates of the gradients."""
         return residual @ self.output_basis, x @ self.feature_basis
 
-    def row_norms(self, rows: RowTable, residual: Matrix, worth: Vector, shift: Matrix, power: float = 1.0) -> Vector:
+    def row_norms(self, rows: RowTable, residual: Column, worth: Vector, shift: Matrix, power: float = 1.0) -> Vector:
         """Return ‖H^(−power)(g_i + worth_i·shift)‖ for every row, g_i = residual_i ⊗ x_i, without computing the vectors."""
         divisors = self.eigenvalues**power
         turned_shift = self.turned(shift) / divisors

@@ -7,9 +7,49 @@ from leanset._errors import InputError
 from leanset.data import Examples
 from leanset.head.loss import Loss
 from leanset.head.ridge import Ridge
-from leanset.rows import MemoryRows, RowTable, largest_in_rows, map_rows, some_rows, sum_rows
+from leanset.rows import (
+    Column,
+    Derived,
+    MemoryRows,
+    RowTable,
+    ScaledRows,
+    all_rows,
+    as_table,
+    kept_rows,
+    largest_in_rows,
+    map_rows,
+    on_cluster,
+    some_rows,
+    sum_rows,
+)
 
 _LARGEST = 1e140  # of an entry, so that sums of squares stay below 1e308
+_MEMORY = 2**30  # bytes for what a design stores, if nobody says
+# Shares of the memory. Up to four columns of outputs are there at once: predictions and residuals of the head, predictions
+# of a refit, and those that look for wrong labels. What does not fit is computed anew in each pass.
+_FOR_ROWS, _FOR_COLUMN = 2, 5
+
+
+def stores_rows(rows: int, width: int, memory: int) -> bool:
+    """Return whether a scaled copy of the features fits into its share of the memory.
+
+    Examples
+    --------
+    >>> stores_rows(50_000, 65, 2**30), stores_rows(10_000_000, 65, 2**30)
+    (True, False)
+    """
+    return 8 * rows * width <= memory // _FOR_ROWS
+
+
+def stores_column(rows: int, outputs: int, memory: int) -> bool:
+    """Return whether a column of outputs fits into its share of the memory.
+
+    Examples
+    --------
+    >>> stores_column(50_000, 10, 2**30), stores_column(10_000_000, 10, 2**30)
+    (True, False)
+    """
+    return 8 * rows * outputs <= memory // _FOR_COLUMN
 
 
 @dataclass(frozen=True)
@@ -19,18 +59,13 @@ class Scaling:
     mean: Vector
     scale: Vector
 
-    def design_rows(self, features: AnyArray, *, bias: bool) -> RowTable:
-        """Return the scaled features in float64 with a column of ones appended, or of zeros for a head without a bias."""
-        width = len(self.mean)
+    def design_rows(self, features: AnyArray | RowTable, *, bias: bool, memory: int = _MEMORY) -> RowTable:
+        """Return the scaled features in float64 with a column of ones appended, or of zeros for a head without a bias.
 
-        def scaled(chunk: AnyArray) -> Matrix:
-            out = np.empty((len(chunk), width + 1))
-            np.subtract(chunk, self.mean, out=out[:, :width])
-            out[:, :width] /= self.scale
-            out[:, width] = float(bias)
-            return out
-
-        return MemoryRows(map_rows(scaled, MemoryRows(features), width=width))
+        They are a copy in memory if that fits, else, and where workers read them, they are scaled each time they are read.
+        """
+        rows = ScaledRows(as_table(features), self.mean, self.scale, float(bias))
+        return MemoryRows(all_rows(rows)) if stores_rows(*rows.shape, memory) and not on_cluster() else rows
 
     def head_from_raw(self, weights: Matrix) -> Matrix:
         """Return the head on scaled features that has the same outputs as a (C, d+1) head on raw features."""
@@ -45,7 +80,8 @@ class Design:
 
     `penalise_bias` says whether the penalty on the head is also on the last column. `worth` is how much each row counts, 1
     on average; every row counts 1 if it is None. Weights that the methods take come on top of it: they say how much of a row
-    is there, 0 if it was removed. So this class is the only place where the two are multiplied.
+    is there, 0 if it was removed. So this class is the only place where the two are multiplied. `memory` is about how many
+    bytes may be stored; columns of outputs that need more are computed whenever they are read.
     """
 
     rows: RowTable
@@ -53,6 +89,7 @@ class Design:
     loss: Loss
     penalise_bias: bool = True
     worth: Vector | None = None
+    memory: int = _MEMORY
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -94,16 +131,17 @@ class Design:
 
     def losses(self, theta: Matrix) -> Vector:
         """Return the (n,) losses under a head."""
-        return map_rows(lambda x, y: self.loss.values(x @ theta.T, y), self.rows, self.targets, width=self.width)
+        loss = self.loss  # what a pass uses must be small: it may be sent to workers, and the design is not
+        return map_rows(lambda x, y: loss.values(x @ theta.T, y), self.rows, self.targets, width=self.width)
 
     def mean_loss(self, theta: Matrix, weights: Vector | None = None) -> float:
         """Return the (weighted) mean of the losses."""
-        counts = self.counts(weights)
+        counts, loss = self.counts(weights), self.loss
         if counts is None:
             return float(self.losses(theta).mean())
 
         def total(x: Matrix, y: AnyArray, w: Vector) -> float:
-            return float(w @ self.loss.values(x @ theta.T, y))
+            return float(w @ loss.values(x @ theta.T, y))
 
         return sum_rows(total, self.rows, self.targets, width=self.width, weights=counts) / float(counts.sum())
 
@@ -111,29 +149,51 @@ class Design:
         """Return the (weighted) mean of the losses plus the penalty."""
         return self.mean_loss(theta, weights) + self.ridge(l2).value(theta)
 
-    def predicted(self, theta: Matrix, weights: Vector | None = None) -> Matrix:
+    def predicted(self, theta: Matrix, weights: Vector | None = None) -> Column:
         """Return the (n, C) predictions of a head; rows of weight 0 may be skipped and set to 0."""
-        return map_rows(lambda x: self.loss.predicted(x @ theta.T), self.rows, width=self.width, weights=weights)
+        loss = self.loss
 
-    def residual(self, predicted: Matrix) -> Matrix:
+        def outputs(x: Matrix) -> Matrix:
+            return loss.predicted(x @ theta.T)
+
+        if not self.stores_outputs:
+            return Derived(outputs)
+        return kept_rows(outputs, self.rows, width=self.width, weights=weights)
+
+    @property
+    def stores_outputs(self) -> bool:
+        """Whether a column of outputs fits into its share of the memory; depends on sizes only, wherever the rows are."""
+        return stores_column(len(self), self.loss.outputs, self.memory)
+
+    def residual(self, predicted: Column) -> Column:
         """Return the (n, C) residuals of predictions, each as often as its row counts: its product with x is the gradient."""
-        plain = self.loss.residual(predicted, self.targets)
+        loss = self.loss
+
+        def weighted(x: Matrix, p: Matrix, y: AnyArray, w: Vector | None = None) -> Matrix:
+            plain = loss.residual(p, y)
+            return plain if w is None else plain * w[:, None]
+
+        columns = (predicted, self.targets) if self.worth is None else (predicted, self.targets, self.worth)
+        if not isinstance(predicted, np.ndarray):
+            return Derived(weighted, columns)
+        plain = loss.residual(predicted, self.targets)
         return plain if self.worth is None else plain * self.worth[:, None]
 
-    def gradient_sum(self, residual: Matrix, weights: Vector | None = None) -> Matrix:
+    def gradient_sum(self, residual: Column, weights: Vector | None = None) -> Matrix:
         """Return Σ_i weights_i residual_i ⊗ x_i, a (C, D) matrix; the residuals are those of `residual`."""
         if weights is None:
             return sum_rows(lambda x, r: r.T @ x, self.rows, residual, width=self.width)
         return sum_rows(lambda x, r, w: (r * w[:, None]).T @ x, self.rows, residual, width=self.width, weights=weights)
 
-    def gradient_at(self, predicted: Matrix, weights: Vector | None = None) -> tuple[Matrix, float]:
+    def gradient_at(self, predicted: Column, weights: Vector | None = None) -> tuple[Matrix, float]:
         """Return the (weighted) sum of the gradients where the predictions are known, and its scale.
 
         The scale is Σ w_i ‖r_i‖‖x_i‖: rounding leaves a sum of some 1e-16 times that, even where the true sum is zero.
         """
+        loss = self.loss
 
         def part(x: Matrix, p: Matrix, y: AnyArray, w: Vector | None = None) -> tuple[Matrix, AnyArray]:
-            residual = self.loss.residual(p, y)
+            residual = loss.residual(p, y)
             if w is not None:
                 residual *= w[:, None]
             lengths = np.einsum("ij,ij->i", residual, residual) * np.einsum("ij,ij->i", x, x)
@@ -158,14 +218,20 @@ class Design:
 
 
 def design_of(
-    examples: Examples, loss: Loss, *, standardize: bool, penalise_bias: bool = True, bias: bool = True
+    examples: Examples,
+    loss: Loss,
+    *,
+    standardize: bool,
+    penalise_bias: bool = True,
+    bias: bool = True,
+    memory: int = _MEMORY,
 ) -> tuple[Design, Design | None, Scaling]:
     """Build the training design, the validation design (if there is one) and the scaling they share.
 
     If the bias is not penalised, features are centred in any case. The head and its penalty are then the same but for the
     bias, which becomes the output at the mean example; far from zero it would be hard to tell from the other weights.
     A head without a bias has a column of zeros in its place, whose weights the penalty holds at zero. The mean and the
-    deviation are those of the weighted examples, if they have weights.
+    deviation are those of the weighted examples, if they have weights. `memory` is about how many bytes may be stored.
 
     Examples
     --------
@@ -182,13 +248,13 @@ def design_of(
         scaling = _scaling(examples.features, _worth(examples))
     if not standardize:
         scaling = replace(scaling, scale=np.ones(width))
-    rows = scaling.design_rows(examples.features, bias=bias)
-    design = Design(rows, examples.labels, loss, penalise_bias, _worth(examples))
+    rows = scaling.design_rows(examples.features, bias=bias, memory=memory)
+    design = Design(rows, examples.labels, loss, penalise_bias, _worth(examples), memory)
     _refuse_overflow(design, "features")
     if examples.validation is None:
         return design, None, scaling
     held_out = examples.validation
-    rows = scaling.design_rows(held_out.features, bias=bias)
+    rows = scaling.design_rows(held_out.features, bias=bias, memory=memory)
     judge = replace(design, rows=rows, targets=held_out.labels, worth=_worth(held_out))
     _refuse_overflow(judge, "val_features")
     return design, judge, scaling
@@ -208,8 +274,8 @@ def _worth(examples: Examples) -> Vector | None:
     return None if examples.weight is None else np.asarray(examples.weight / examples.weight.mean())
 
 
-def _scaling(features: AnyArray, worth: Vector | None) -> Scaling:
-    table, n, width = MemoryRows(features), len(features), features.shape[1]
+def _scaling(features: AnyArray | RowTable, worth: Vector | None) -> Scaling:
+    table, n, width = as_table(features), *features.shape
     # Columns are divided by their largest value before squaring, so that 1e160 or 1e-200 neither overflows nor vanishes.
     peak = np.maximum(largest_in_rows(table), np.finfo(np.float64).tiny)
 

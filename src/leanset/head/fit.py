@@ -7,9 +7,10 @@ from leanset._errors import DivergenceError
 from leanset._linalg import Operator, conjugate_gradients, factored
 from leanset.head.curvature import Curvature
 from leanset.head.design import Design
+from leanset.rows import Column
 
 _DENSE_PRECONDITIONER = 1500  # largest C·D whose sampled Hessian is factored rather than approximated
-_WARM_START_ROWS = 16384
+_WARM_START_ROWS, _WARM_START_MOST = 16384, 2**17
 _MOST_STEPS = 30  # steps of conjugate gradients after which a new preconditioner is worth its price
 _FAR = 1e-2  # a Newton step of this share of ‖θ‖ at a gradient of rounding size means that there is no minimum
 _LOOSE = 0.1  # largest relative residual of a Newton step that counts as solved
@@ -73,7 +74,8 @@ def fit_head(
     """
     if start is None and len(design) > _WARM_START_ROWS:
         counting = np.arange(len(design)) if weights is None else np.flatnonzero(weights)
-        every, counts = design.sample(counting[::8]), None if weights is None else weights[counting[::8]]
+        some = counting[:: max(8, len(counting) // _WARM_START_MOST)]
+        every, counts = design.sample(some), None if weights is None else weights[some]
         every = replace(every, penalise_bias=True)  # a class may have no row there, and the best bias no limit
         start = fit_head(every, l2, weights=counts, relative_error=1e-2, max_iterations=max_iterations).theta
     problem = _Problem(design, l2, weights)
@@ -136,7 +138,7 @@ class _Problem:
     def objective(self, theta: Matrix) -> float:
         return self.design.objective(theta, self.l2, self.weights)
 
-    def gradient(self, theta: Matrix) -> tuple[Matrix, Matrix, float]:
+    def gradient(self, theta: Matrix) -> tuple[Column, Matrix, float]:
         """Return the predictions, the gradient, and the norm that rounding leaves at the exact minimiser."""
         predicted = self.design.predicted(theta, self.weights)
         total = self.design.total(self.weights)

@@ -8,7 +8,7 @@ from leanset.head.curvature import Curvature, KroneckerFactors
 from leanset.head.design import Design
 from leanset.head.loss import Loss
 from leanset.head.penalty import MeanPenalty, Penalty
-from leanset.rows import RowTable, map_some_rows
+from leanset.rows import Column, RowTable, map_some_rows
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class FittedHead:
     design: Design
     theta: Matrix
     l2: float
-    predicted: Matrix
-    residual: Matrix
+    predicted: Column
+    residual: Column
     penalty: Penalty = MeanPenalty()  # noqa: RUF009  # frozen
 
     @classmethod

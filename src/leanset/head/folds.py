@@ -4,14 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leanset._arrays import Mask, Matrix, Vector
+from leanset._arrays import AnyArray, Mask, Matrix, Rows, Vector
 from leanset._linalg import Operator
 from leanset._rng import stream
 from leanset.head.design import Design
 from leanset.head.fit import fit_head
+from leanset.rows import Column, Derived, kept_rows
 
 _FOLDS = 5
 _JUDGED_ROWS = 2000  # for the choice of l2, folds are judged until they have so many rows
+_JUDGED_MOST = 2**17  # rows of a fold that are judged, about; more would tell no more
 _ACCURACY = 0.2  # proven bound on the relative error of the heads; the true error is far smaller
 _CLOSE = 0.02  # the same for heads whose predictions are looked at one by one
 _FIRST, _STEP, _LEAST, _LARGEST = 1e-2, 10**0.5, 1e-5, 1e2  # below, heads of separable data grow without gaining
@@ -46,7 +48,7 @@ def choose_l2(design: Design, validation: Design | None, seed: int) -> ChosenL2:
     """
     design = replace(design, penalise_bias=True)  # a fold may lack a class, whose best bias has no limit
     folds = [] if validation else held_out_folds(len(design), _rng(seed), judged_rows=_JUDGED_ROWS)
-    judged = [validation] if validation else [design.sample(np.flatnonzero(fold)) for fold in folds]
+    judged = [validation] if validation else [design.sample(_thinned(np.flatnonzero(fold))) for fold in folds]
     fitted_on: list[Vector | None] = [(~fold).astype(np.float64) for fold in folds] if folds else [None]
     heads: list[Matrix | None] = [None] * len(judged)
 
@@ -70,7 +72,7 @@ def choose_l2(design: Design, validation: Design | None, seed: int) -> ChosenL2:
     return ChosenL2(best, start)
 
 
-def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operator, seed: int) -> Matrix:
+def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operator, seed: int) -> Column:
     """Return the (n, C) predictions for each row of a head that was fitted without it.
 
     Parameters
@@ -80,12 +82,26 @@ def cross_fitted(design: Design, l2: float, start: Matrix, precondition: Operato
     seed : of the folds
     """
     design = replace(design, penalise_bias=True)
-    predicted = np.zeros((len(design), design.shape[0]))
-    for fold in held_out_folds(len(design), _rng(seed)):
-        weights, rows = (~fold).astype(np.float64), np.flatnonzero(fold)
+    folds = held_out_folds(len(design), _rng(seed))
+    heads = []
+    for fold in folds:
+        weights = (~fold).astype(np.float64)
         fit = fit_head(design, l2, weights=weights, start=start, precondition=precondition, relative_error=_CLOSE)
-        predicted[rows] = design.sample(rows).predicted(fit.theta)
-    return predicted
+        heads.append(fit.theta)
+    loss, number = design.loss, np.zeros(len(design), dtype=np.int8)
+    for nth, fold in enumerate(folds):
+        number[fold] = nth
+
+    def outputs(x: Matrix, fold: AnyArray) -> Matrix:
+        found = np.zeros((len(x), loss.outputs))
+        for nth, theta in enumerate(heads):
+            rows = fold == nth
+            found[rows] = loss.predicted(x[rows] @ theta.T)
+        return found
+
+    if not design.stores_outputs:
+        return Derived(outputs, (number,))
+    return kept_rows(outputs, design.rows, number, width=design.width)
 
 
 def held_out_folds(
@@ -101,6 +117,10 @@ def held_out_folds(
     fold = rng.permutation(n) % parts
     used = parts if judged_rows is None else min(parts, -(-judged_rows * parts // n))
     return [fold == nth for nth in range(used)]
+
+
+def _thinned(rows: Rows) -> Rows:
+    return rows[:: max(1, len(rows) // _JUDGED_MOST)]
 
 
 def _rng(seed: int) -> np.random.Generator:

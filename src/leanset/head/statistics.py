@@ -16,10 +16,12 @@ from leanset._errors import InputError, RunFolderError
 from leanset._files import DamagedFile, mapped_array
 from leanset._kinds import NUMBER, TEXTS, optional
 from leanset._rules import is_number
-from leanset.data import Dynamics, Examples, checked_examples
+from leanset.data import Dynamics, Examples, Features, checked_examples
+from leanset.rows import RowTable, ZarrRows, all_rows, read_array, store_of
 from leanset.runs import Folder, explained
 
 ABOUT = "about.json"
+STORE = ".zarr"  # how places of stores end
 _NEW = "new-"  # before the name of an array that is being written
 _ABOUT = {"classes": TEXTS, "weight_decay": optional(NUMBER), "arrays": TEXTS}
 
@@ -30,7 +32,7 @@ class HeadStatistics:
 
     Attributes
     ----------
-    features : (n, d) float32
+    features : (n, d) float32; they and the logits may be tables that stay in a store
     labels : (n,) class codes
     classes : class names in code order
     logits : (n, C) outputs of the network, or None
@@ -51,13 +53,13 @@ class HeadStatistics:
     20
     """
 
-    features: AnyArray
+    features: Features
     labels: Rows
     classes: tuple[str, ...]
-    logits: AnyArray | None = None
+    logits: Features | None = None
     head: Matrix | None = None
     weight_decay: float | None = None
-    validation: tuple[AnyArray, Rows] | None = None
+    validation: tuple[Features, Rows] | None = None
     rows: Rows | None = None
     dynamics: tuple[Dynamics, ...] = field(default=(), repr=False)
     gradient_norm: Vector | None = field(default=None, repr=False)
@@ -73,12 +75,12 @@ class HeadStatistics:
         """Raise if an array has another shape or another kind of numbers than the classes and the features ask for."""
         if not self.classes or not all(isinstance(name, str) for name in self.classes):
             raise InputError("`classes` must be the names of the classes.")
-        if self.features.ndim != 2 or len(self.features) != n:
+        if len(self.features.shape) != 2 or len(self.features) != n:
             raise InputError(f"`features` must be ({n}, d) numbers, one row for each label; got {self.features.shape}.")
         decay, outputs, width = self.weight_decay, len(self.classes), self.features.shape[1]
         if decay is not None and not (is_number(decay) and decay >= 0):
             raise InputError(f"`weight_decay={decay!r}` must be a number of at least 0, or None.")
-        wanted: dict[str, tuple[AnyArray | None, tuple[int, ...], str]] = {
+        wanted: dict[str, tuple[Features | None, tuple[int, ...], str]] = {
             "features": (self.features, (n, width), "fiub"),
             "labels": (self.labels, (n,), "iu"),
             "logits": (self.logits, (n, outputs), "f"),
@@ -125,11 +127,11 @@ class HeadStatistics:
 
     def in_memory(self) -> "HeadStatistics":
         """Return a copy that no longer needs its folder."""
-        held_out = self.validation and (np.array(self.validation[0]), np.array(self.validation[1]))
+        held_out = self.validation and (_copy(self.validation[0]), np.array(self.validation[1]))
         return replace(
             self,
-            features=np.array(self.features),
-            logits=None if self.logits is None else np.array(self.logits),
+            features=_copy(self.features),
+            logits=None if self.logits is None else _copy(self.logits),
             head=None if self.head is None else np.array(self.head),
             validation=held_out,
             gradient_norm=None if self.gradient_norm is None else np.array(self.gradient_norm),
@@ -148,15 +150,18 @@ class HeadStatistics:
             given |= {f"dynamics-{nth}-{name}": getattr(record, name) for name in Dynamics.names()}
         arrays = {name: array for name, array in given.items() if array is not None}
         for name, array in arrays.items():
-            if not _is_mapped_from(array, folder / f"{name}.npy"):
-                _replace_array(folder / f"{name}.npy", array)
+            plain = all_rows(array) if isinstance(array, RowTable) else array
+            if not _is_mapped_from(plain, folder / f"{name}.npy"):
+                _replace_array(folder / f"{name}.npy", plain)
         about = {"classes": list(self.classes), "weight_decay": self.weight_decay, "arrays": sorted(arrays)}
         Folder(folder).write_json(ABOUT, about)  # last, because it marks complete statistics
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "HeadStatistics":
-        """Open a folder written by `save`; arrays are memory-mapped, not read."""
+        """Open a folder written by `save`, or a Zarr store that a capture wrote; features and logits are not read."""
         folder = Path(path)
+        if os.fspath(path).endswith(STORE):
+            return cls._in_store(os.path.abspath(path))
         about = Folder(folder).read_json(ABOUT, _ABOUT)
         found = {str(name): _mapped(folder / f"{Path(str(name)).name}.npy") for name in about["arrays"]}
         needed = ("features", "labels", *(("val_labels",) if "val_features" in found else ()))
@@ -167,6 +172,25 @@ class HeadStatistics:
             return cls._of(found, about)
         except InputError as error:
             raise RunFolderError(f"{folder}: is damaged: {error}") from None
+
+    @classmethod
+    def _in_store(cls, place: str) -> "HeadStatistics":
+        store = store_of(place)
+        if not store.complete or "classes" not in store.about:
+            raise RunFolderError(
+                f"{place}: contains no head statistics, or the capture that writes them is not finished."
+            )
+        tables = {name: ZarrRows.of(place, name) for name, axes in store.arrays.items() if axes == 2}
+        columns = {name: read_array(place, name, slice(0, None)) for name, axes in store.arrays.items() if axes == 1}
+        return cls(
+            features=tables["features"],
+            labels=columns["labels"],
+            classes=tuple(store.about["classes"]),
+            logits=tables.get("logits"),
+            head=None if store.about.get("head") is None else np.array(store.about["head"]),
+            weight_decay=store.about.get("weight_decay"),
+            validation=(tables["val_features"], columns["val_labels"]) if "val_features" in tables else None,
+        )
 
     @classmethod
     def _of(cls, found: dict[str, AnyArray], about: dict[str, Any]) -> "HeadStatistics":
@@ -186,6 +210,10 @@ class HeadStatistics:
             dynamics=tuple(records),
             gradient_norm=found.get("gradient_norm"),
         )
+
+
+def _copy(features: Features) -> AnyArray:
+    return all_rows(features) if isinstance(features, RowTable) else np.array(features)
 
 
 def store_in(path: str | os.PathLike[str]) -> Path:

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,7 +30,7 @@ class DenseMap(InfluenceMap):
     def vectors(self, rows: Rows) -> Vectors32:
         """Return the (k, p) vectors of some rows."""
         columns = self.head.residual, self.head.design.worth_of_rows
-        return map_some_rows(self._chunk, self.head.rows, rows, *columns, width=len(self.inverse))
+        return map_some_rows(self._of_chunk, self.head.rows, rows, *columns, width=len(self.inverse))
 
     def total(self, weights: Vector) -> Vector:
         """Return the weighted sum of the vectors: one gradient sum and one product."""
@@ -44,20 +45,28 @@ class DenseMap(InfluenceMap):
 
     def norms(self) -> Vector:
         """Return the length of every row's vector."""
+        of_chunk = self._of_chunk
 
         def lengths(x: Matrix, r: Matrix, s: Vector) -> Vector:
-            part = self._chunk(x, r, s)
+            part = of_chunk(x, r, s)
             return np.asarray(np.sqrt(np.einsum("ij,ij->i", part, part, dtype=np.float64)))
 
         columns = self.head.residual, self.head.design.worth_of_rows
         return map_rows(lengths, self.head.rows, *columns, width=len(self.inverse))
 
-    def _chunk(self, x: Matrix, r: Matrix, s: Vector) -> Vectors32:
-        errors = (r @ self.basis).astype(np.float32)
-        features = x.astype(np.float32)
-        gradients = (errors[:, :, None] * features[:, None, :]).reshape(len(x), -1)
-        gradients += s[:, None].astype(np.float32) * self.shift
-        return np.asarray(gradients @ self.inverse)
+    @property
+    def _of_chunk(self) -> Callable[[Matrix, Matrix, Vector], Vectors32]:
+        """The vectors of a chunk of rows; without the head, which has all rows and may not be where they are computed."""
+        basis, shift, inverse = self.basis, self.shift, self.inverse
+
+        def vectors(x: Matrix, r: Matrix, s: Vector) -> Vectors32:
+            errors = (r @ basis).astype(np.float32)
+            features = x.astype(np.float32)
+            gradients = (errors[:, :, None] * features[:, None, :]).reshape(len(x), -1)
+            gradients += s[:, None].astype(np.float32) * shift
+            return np.asarray(gradients @ inverse)
+
+        return vectors
 
 
 def dense_map(

@@ -29,10 +29,11 @@ class KroneckerMap(InfluenceMap):
         """Return the leading coordinates of some rows."""
         weight = self.scale / self._divisors[self.outputs, self.features]
         shift = self.shift[self.outputs, self.features]
+        factors, outputs, features = self.factors, self.outputs, self.features
 
         def leading(x: Matrix, r: Matrix, s: Vector) -> Vectors32:
-            u, v = self.factors.row_factors(r, x)
-            return ((u[:, self.outputs] * v[:, self.features] + s[:, None] * shift) * weight).astype(np.float32)
+            u, v = factors.row_factors(r, x)
+            return ((u[:, outputs] * v[:, features] + s[:, None] * shift) * weight).astype(np.float32)
 
         columns = self.head.residual, self.head.design.worth_of_rows
         return map_some_rows(leading, self.head.rows, rows, *columns, width=len(self.outputs))

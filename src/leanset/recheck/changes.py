@@ -115,7 +115,7 @@ def _check_influence(heads: Heads, run: SavedRun) -> Iterator[Check]:
 def _check_probabilities(heads: Heads, said: Vector) -> Check:
     rows = heads.problem
     own = rows.loss.probability(rows.x @ heads.full.T, rows.y)
-    off = 2 * heads.error * float(np.linalg.norm(rows.x, axis=1).max())
+    off = 2 * heads.error * float(rows.lengths.max())
     same = bool(np.allclose(said, own, rtol=ROUNDING, atol=off + 1e-12, equal_nan=True))
     return Check("label_probability", same, f"of {len(own):,} rows, under the head of all examples")
 
@@ -123,7 +123,7 @@ def _check_probabilities(heads: Heads, said: Vector) -> Check:
 def _check_bounds(heads: Heads, certificate: dict[str, Any]) -> Iterator[Check]:
     judge, change = heads.judge, heads.lean - heads.full
     slope, length = judge.slope(heads.full), float(np.linalg.norm(change))
-    bend = 2 * judge.loss.bound * judge.mean(np.sum(judge.x**2, axis=1))
+    bend = 2 * judge.loss.bound * judge.mean(judge.lengths**2)
     off = heads.error * (slope + 2 * bend * (length + heads.error)) + 1e-15
     first, second = slope * length, judge.loss.bound_energy(judge.x @ change.T, judge.weights)
     yield close("first-order bound", certificate["first_order_bound"], first, ROUNDING, off)

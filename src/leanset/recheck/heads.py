@@ -40,13 +40,13 @@ class Heads:
 
     def mean_error(self, rows: PlainProblem, error: float, *heads: Matrix) -> float:
         """Return how much a mean of losses under some heads can differ from that under heads that are this near."""
-        bend = 2 * rows.loss.bound * rows.mean(np.sum(rows.x**2, axis=1))
+        bend = 2 * rows.loss.bound * rows.mean(rows.lengths**2)
         slopes = sum(rows.slope(head) for head in heads)
         return error * slopes + len(heads) * bend * error**2 + 1e-12 * max(1e-3, rows.mean_loss(self.full))
 
     def end_error(self, rows: PlainProblem, error: float, *heads: Matrix) -> float:
         """Return the same for an end of an interval, which depends on the loss of each row and not only on their mean."""
-        lengths = np.linalg.norm(rows.x, axis=1)
+        lengths = rows.lengths
         moved = [np.linalg.norm(rows.loss.errors(rows.x @ head.T, rows.y), axis=1) * lengths for head in heads]
         rises = sum(float(np.sqrt(rows.mean(each**2))) for each in moved)
         return 6 * error * rises + 3 * self.mean_error(rows, error, *heads)

@@ -116,7 +116,7 @@ def _same(rows: PlainProblem, full: Matrix, head: Matrix) -> Vector | None:
 
 def _near_ties(rows: PlainProblem, error: float, *heads: Matrix) -> float:
     """Return the share of rows whose answer may fall either way between heads that are this near."""
-    reach = 2 * (error + 1e-14) * np.linalg.norm(rows.x, axis=1)
+    reach = 2 * (error + 1e-14) * rows.lengths
     near = [rows.loss.margins(rows.x @ head.T) <= reach for head in heads]
     return rows.mean(np.any(near, axis=0).astype(np.float64)) + 1e-12
 

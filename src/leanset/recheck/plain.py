@@ -3,7 +3,7 @@
 It shares nothing with the rest of leanset, so it detects mistakes in the fit, the influences or the solver.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from leanset._arrays import AnyArray, Matrix, Vector
+from leanset.data import Features, chosen_rows, feature_blocks
 from leanset.recheck.plain_losses import PlainLoss
 
 LARGEST_DENSE = 800  # weights of a head up to which its Hessian is a matrix
@@ -35,7 +36,7 @@ class PlainProblem:
     """Mean loss + (l2/2)‖θ‖² on a (n, D) design, with or without its last column, the bias, in the penalty."""
 
     loss: PlainLoss
-    x: Matrix
+    x: "Matrix | PlainRows"
     y: AnyArray
     outputs: int
     l2: float
@@ -94,8 +95,12 @@ class PlainProblem:
     def rounding(self, theta: Matrix) -> float:
         """Return the norm that rounding leaves of the gradient at the minimum, about."""
         errors = np.linalg.norm(self.loss.errors(self.x @ theta.T, self.y), axis=1)
-        lengths = errors * np.linalg.norm(self.x, axis=1)
-        return 1e-15 * self.mean(lengths)
+        return 1e-15 * self.mean(errors * self.lengths)
+
+    @property
+    def lengths(self) -> Vector:
+        """The length of each row."""
+        return np.concatenate([np.linalg.norm(block, axis=1) for _, block in blocks_in(self.x)])
 
     def fit(self, near: Matrix | None = None) -> Fit:
         """Fit with L-BFGS from zero, unless a head nearby is known; then take Newton steps until they end in rounding."""
@@ -156,9 +161,8 @@ class PlainProblem:
         errors, sizes = self.loss.errors(z, self.y), np.tile(self._sizes, self.outputs)
         inverse = np.linalg.pinv(self._hessian(theta), hermitian=True) / (sizes * sizes[:, None])
         norms, most, largest = np.zeros(n), np.zeros(n), np.linalg.norm(inverse, 2)
-        for start in range(0, n, 2048):
-            part = slice(start, start + 2048)
-            gradients = (errors[part, :, None] * self.x[part, None, :] + shift).reshape(-1, theta.size)
+        for part, block in blocks_in(self.x, 2048):
+            gradients = (errors[part, :, None] * block[:, None, :] + shift).reshape(-1, theta.size)
             norms[part] = np.linalg.norm(gradients @ inverse, axis=1)
             most[part] = np.linalg.norm(gradients, axis=1) * largest
         worth = (1.0 if self.weights is None else self.weights) / self.total
@@ -167,21 +171,24 @@ class PlainProblem:
     @cached_property
     def _sizes(self) -> Vector:
         """About the root of the curvature along each column; squared where 1e160 does not overflow."""
-        peak = np.abs(self.x).max(axis=0)
-        peak[peak == 0] = 1.0
-        sizes = np.hypot(peak * np.sqrt(np.mean((self.x / peak) ** 2, axis=0)), np.sqrt(self.ridge))
+        peak, squares = _peaks(block for _, block in blocks_in(self.x)), np.zeros(self.x.shape[1])
+        for _, block in blocks_in(self.x):
+            squares += np.sum((block / peak) ** 2, axis=0)
+        sizes = np.hypot(peak * np.sqrt(squares / len(self.x)), np.sqrt(self.ridge))
         return np.where(sizes > 0, sizes, 1.0)
 
     def _hessian(self, theta: Matrix) -> Matrix:
         """Return the Hessian in the units of the features as a (C·D, C·D) matrix."""
-        z, x, (outputs, width) = self.x @ theta.T, self.x / self._sizes, theta.shape
-        weights = np.full(len(x), 1.0) if self.weights is None else self.weights
+        outputs, width = theta.shape
+        weights = np.full(len(self.x), 1.0) if self.weights is None else self.weights
         blocks = np.zeros((outputs, width, outputs, width))
-        for output in range(outputs):
-            along = np.zeros_like(z)
-            along[:, output] = weights / self.total
-            for other, factor in enumerate(self.loss.curved(z, along).T):
-                blocks[other, :, output] = (x * factor[:, None]).T @ x
+        for part, block in blocks_in(self.x):
+            z, x = block @ theta.T, block / self._sizes
+            for output in range(outputs):
+                along = np.zeros_like(z)
+                along[:, output] = weights[part] / self.total
+                for other, factor in enumerate(self.loss.curved(z, along).T):
+                    blocks[other, :, output] += (x * factor[:, None]).T @ x
         matrix = blocks.reshape(theta.size, theta.size)
         matrix[np.diag_indices(theta.size)] += np.tile(self.ridge / self._sizes**2, outputs)
         return matrix
@@ -201,25 +208,85 @@ class PlainProblem:
         return product
 
 
+class PlainRows:
+    """A design whose features are not in memory: products with it are made block by block."""
+
+    __array_ufunc__ = None  # NumPy then leaves products to this class
+
+    def __init__(self, features: Features, mean: Vector, spread: Vector, bias: float) -> None:
+        self.features, self.mean, self.spread, self.bias = features, mean, spread, bias
+        self.shape = (len(features), len(mean) + 1)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: AnyArray) -> "PlainRows":
+        places = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return PlainRows(chosen_rows(self.features, places), self.mean, self.spread, self.bias)
+
+    def __matmul__(self, right: Matrix) -> Matrix:
+        return np.concatenate([block @ right for block in self.blocks()])
+
+    def __rmatmul__(self, left: Matrix) -> Matrix:
+        total = np.zeros((len(left), self.shape[1]))
+        for part, block in blocks_in(self):
+            total += left[:, part] @ block
+        return total
+
+    def blocks(self) -> Iterator[Matrix]:
+        """Yield the scaled features with the bias, block by block."""
+        for raw in feature_blocks(self.features):
+            scaled = (raw.astype(np.float64) - self.mean) / self.spread
+            yield np.hstack([scaled, np.full((len(scaled), 1), self.bias)])
+
+
+def blocks_in(x: Matrix | PlainRows, most: int | None = None) -> Iterator[tuple[slice, Matrix]]:
+    """Yield the rows of a design in blocks of at most `most` rows, with their places; an array is one block if None."""
+    start = 0
+    for block in [x] if isinstance(x, np.ndarray) else x.blocks():
+        for first in range(0, len(block), most or max(1, len(block))):
+            part = block[first : first + (most or len(block))]
+            yield slice(start, start + len(part)), part
+            start += len(part)
+
+
+def _peaks(blocks: Iterable[AnyArray]) -> Vector:
+    """Return the largest absolute value of each column, 1 for a column of zeros."""
+    peak = np.max([np.abs(block).max(axis=0) for block in blocks], axis=0).astype(np.float64)
+    peak[peak == 0] = 1.0
+    return np.asarray(peak)
+
+
 def plain_design(
-    training: AnyArray,
-    features: AnyArray,
+    training: Features,
+    features: Features,
     standardize: bool,
     *,
     centre: bool = False,
     bias: bool = True,
     weights: Vector | None = None,
-) -> Matrix:
+) -> Matrix | PlainRows:
     """Scale features by the training features' mean and deviation, or only centre them; append a 1, or 0 without a bias."""
-    x, reference = (np.asarray(each, dtype=np.float64) for each in (features, training))
-    peak = np.abs(reference).max(axis=0)  # squares of 1e160 overflow, those of 1e-200 vanish
-    peak[peak == 0] = 1.0
-    scaled = reference / peak
-    centre_of = np.average(scaled, axis=0, weights=weights)
-    mean, spread = peak * centre_of, peak * np.sqrt(np.average((scaled - centre_of) ** 2, axis=0, weights=weights))
-    if standardize:
-        spread[spread <= 1e-12 * np.abs(mean)] = 1.0
-        x = (x - mean) / np.where(spread > 0, spread, 1.0)
-    elif centre:
-        x = x - mean
-    return np.hstack([x, np.full((len(x), 1), float(bias))])
+    mean, spread = _moments(training, weights)
+    spread[spread <= 1e-12 * np.abs(mean)] = 1.0
+    spread = np.where(spread > 0, spread, 1.0)
+    if not standardize:
+        mean, spread = mean if centre else np.zeros_like(mean), np.ones_like(spread)
+    rows = PlainRows(features, mean, spread, float(bias))
+    return np.concatenate(list(rows.blocks())) if isinstance(features, np.ndarray) else rows
+
+
+def _moments(features: Features, weights: Vector | None) -> tuple[Vector, Vector]:
+    """Return mean and deviation of the columns; squares of 1e160 overflow, those of 1e-200 vanish, so peaks are 1 first."""
+    peak = _peaks(feature_blocks(features))
+    counts = np.ones(len(features)) if weights is None else weights
+
+    def averaged(of: Callable[[Matrix], Matrix]) -> Vector:
+        total, start = np.zeros(len(peak)), 0
+        for block in feature_blocks(features):
+            total += counts[start : start + len(block)] @ of(block.astype(np.float64) / peak)
+            start += len(block)
+        return np.asarray(total / counts.sum())
+
+    mean = averaged(lambda block: block)
+    return peak * mean, peak * np.sqrt(averaged(lambda block: (block - mean) ** 2))

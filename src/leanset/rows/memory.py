@@ -1,5 +1,7 @@
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from leanset._arrays import AnyArray, Rows
 from leanset.rows.table import RowTable
 
@@ -23,5 +25,25 @@ class MemoryRows(RowTable):
         rows, columns = self._array.shape
         return rows, columns
 
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return self._array.dtype
+
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return self._array[rows]
+
+    def _part(self, rows: slice) -> RowTable:
+        return MemoryRows(self._array[rows])
+
+
+def as_table(features: AnyArray | RowTable) -> RowTable:
+    """Return features as a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_table(np.zeros((3, 2))).shape
+    (3, 2)
+    """
+    return features if isinstance(features, RowTable) else MemoryRows(features)

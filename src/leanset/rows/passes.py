@@ -1,19 +1,24 @@
-"""Passes over the rows of a table: sums and maps, in chunks, on all cores.
+"""Passes over the rows of a table: sums and maps, in chunks, on all cores or on the workers of a cluster.
 
-The function `work` gets a chunk of the table and the same rows of further columns, which are arrays with one entry (or
-row) per example. Chunk boundaries depend only on the sizes and sums are taken in chunk order, so results are identical
-to the last bit for any number of threads.
+The function `work` gets a chunk of the table and the same rows of further columns. Rows are cut into blocks of one size,
+and these into chunks that depend on the width of the work only. Sums are taken chunk by chunk within a block, then block by
+block in groups of a fixed size. So results are identical to the last bit for any number of threads and workers, and
+wherever the rows are stored.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows, Vector
 from leanset._threads import available_threads, in_order, row_chunks
+from leanset.rows.columns import Column, in_chunk
+from leanset.rows.engine import engine
 from leanset.rows.memory import MemoryRows
+from leanset.rows.ordered import BLOCK_ROWS, OrderedSum, added, own
 from leanset.rows.table import RowTable
+from leanset.rows.watch import watched_rows
 
 # A chunk is gathered without its rows of weight 0 if no more than this share counts. Measured with products of a
 # Hessian: gathering 0.3 / 0.6 / 0.75 / 0.9 of the rows takes 0.4 / 0.75 / 0.95 / 1.03 of the time that all rows take.
@@ -23,14 +28,14 @@ Sum = TypeVar("Sum", AnyArray, float, tuple[AnyArray, ...])
 Work = Callable[..., Sum]
 
 
-def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int, weights: Vector | None = None) -> Sum:
+def sum_rows(work: Work[Sum], table: RowTable, *columns: Column, width: int, weights: Vector | None = None) -> Sum:
     """Return the sum of `work(chunk, *columns)` over all chunks.
 
     Parameters
     ----------
     work : turns a chunk of rows into an array, a number, or a tuple of arrays; gets the weights, if any, as last argument
     table : the rows
-    columns : arrays with one entry or row for each row of the table
+    columns : arrays with one entry or row for each row of the table, or what is derived from its rows
     width : numbers that `work` stores per row; determines the size of the chunks
     weights : (n,) weight of each row; most rows of weight 0 are not read
 
@@ -41,18 +46,45 @@ def sum_rows(work: Work[Sum], table: RowTable, *columns: AnyArray, width: int, w
     >>> sum_rows(lambda x, w: w @ x, MemoryRows(np.eye(3)), width=4, weights=np.array([0.0, 0.5, 1.0])).tolist()
     [0.0, 0.5, 1.0]
     """
-    total: Any = None
-    chunks = row_chunks(len(table), width) or [slice(0, 0)]
-    for part in in_order(_on_chunks(work, table, columns, weights), chunks):
-        if part is not None:
-            total = _own(part) if total is None else _added(total, part)
-    if total is None and weights is not None:  # no row counts: the work says what a sum of nothing looks like
-        total = work(table._read_rows(chunks[0]), *(column[chunks[0]] for column in columns), weights[chunks[0]])
+    if not len(table):
+        return work(*_arguments(table, slice(0, 0), columns, weights))  # which says what a sum of nothing looks like
+    cluster = engine()
+    if cluster is not None:
+        total = cluster.summed(sum_of_block, work, table, columns, weights, width)
+    else:
+        total = _summed_here(work, table, columns, weights, width)
+    if total is None:  # no row counts
+        return work(*_arguments(table, slice(0, min(64, len(table))), columns, weights))
     return total  # type: ignore[no-any-return]
 
 
+def _summed_here(
+    work: Work[Any], table: RowTable, columns: tuple[Column, ...], weights: Vector | None, width: int
+) -> Any:
+    chunks, whole, block = row_chunks(len(table), width), OrderedSum(), None
+    parts = in_order(_on_chunks(work, table, columns, weights), chunks)
+    for chunk, part in watched_rows(zip(chunks, parts, strict=True), chunks):
+        if part is not None:
+            block = own(part) if block is None else added(block, part)
+        if chunk.stop % BLOCK_ROWS == 0 or chunk.stop == len(table):
+            whole.add(block)
+            block = None
+    return whole.total()
+
+
+def sum_of_block(
+    work: Work[Any], table: RowTable, columns: tuple[Column, ...], weights: Vector | None, width: int
+) -> Any:
+    """Return the sum over the chunks of one block of rows; None if no row counts."""
+    total: Any = None
+    for part in map(_on_chunks(work, table, columns, weights), row_chunks(len(table), width)):
+        if part is not None:
+            total = own(part) if total is None else added(total, part)
+    return total
+
+
 def map_rows(
-    work: Callable[..., AnyArray], table: RowTable, *columns: AnyArray, width: int, weights: Vector | None = None
+    work: Callable[..., AnyArray], table: RowTable, *columns: Column, width: int, weights: Vector | None = None
 ) -> AnyArray:
     """Return `work(chunk, *columns)` of all chunks, concatenated; the arguments are those of `sum_rows`.
 
@@ -63,24 +95,41 @@ def map_rows(
     >>> map_rows(lambda x: 2 * x[:, 0], MemoryRows(np.eye(2)), width=2).tolist()
     [2.0, 0.0]
     """
-    if weights is None:
-        return _filled(_on_chunks(work, table, columns), len(table), width)
+    cluster = engine()
+    if cluster is not None and len(table):
+        blocks = cluster.mapped(map_of_block, work, table, columns, weights, width)
+        return _filled(blocks, [slice(a, min(a + BLOCK_ROWS, len(table))) for a in range(0, len(table), BLOCK_ROWS)])
+    return map_of_block(work, table, columns, weights, width)
+
+
+def kept_rows(
+    work: Callable[..., AnyArray], table: RowTable, *columns: Column, width: int, weights: Vector | None = None
+) -> Column:
+    """Return `map_rows` of the same arguments as a column for further passes; on a cluster it stays with the workers."""
+    cluster = engine()
+    if cluster is not None and len(table):
+        return cluster.kept(map_of_block, work, table, columns, weights, width)
+    return map_rows(work, table, *columns, width=width, weights=weights)
+
+
+def map_of_block(
+    work: Callable[..., AnyArray], table: RowTable, columns: tuple[Column, ...], weights: Vector | None, width: int
+) -> AnyArray:
+    """Return the map of all rows of a table, or of one block of it."""
 
     def on_chunk(chunk: slice) -> AnyArray:
-        rows = _counting(weights, chunk)
-        part = work(table._read_rows(rows), *(column[rows] for column in columns))
+        rows = chunk if weights is None else _counting(weights, chunk)
+        part = work(*_arguments(table, rows, columns, None))
         if isinstance(rows, slice):
             return part
         whole = np.zeros((chunk.stop - chunk.start, *part.shape[1:]), dtype=part.dtype)
         whole[rows - chunk.start] = part
         return whole
 
-    return _filled(on_chunk, len(table), width)
+    return _mapped(on_chunk, len(table), width)
 
 
-def map_some_rows(
-    work: Callable[..., AnyArray], table: RowTable, rows: Rows, *columns: AnyArray, width: int
-) -> AnyArray:
+def map_some_rows(work: Callable[..., AnyArray], table: RowTable, rows: Rows, *columns: Column, width: int) -> AnyArray:
     """Return `work(chunk, *columns)` for the given row numbers, in their order; see `map_rows`.
 
     Examples
@@ -90,36 +139,71 @@ def map_some_rows(
     """
 
     def on_chunk(chunk: slice) -> AnyArray:
-        return work(table._read_rows(rows[chunk]), *(column[rows[chunk]] for column in columns))
+        return work(*_arguments(table, rows[chunk], columns, None))
 
-    return _filled(on_chunk, len(rows), width)
+    return _mapped(on_chunk, len(rows), width)
 
 
 def some_rows(table: RowTable, rows: Rows) -> MemoryRows:
     """Return a copy of some rows as a table in memory; meant for small samples."""
-    return MemoryRows(table._read_rows(rows))
+    return MemoryRows(map_some_rows(lambda x: x, table, rows, width=table.shape[1]))
+
+
+def all_rows(table: RowTable) -> AnyArray:
+    """Return all rows as an array in memory; meant for tables that fit."""
+    return table._array if isinstance(table, MemoryRows) else map_rows(lambda x: x, table, width=table.shape[1])
+
+
+def some_entries(column: Column, table: RowTable, rows: Rows) -> AnyArray:
+    """Return the entries of a column for some rows of its table."""
+    if isinstance(column, np.ndarray):
+        return column[rows]
+    return map_some_rows(lambda x, entries: entries, table, rows, column, width=table.shape[1])
+
+
+def blocks_of(table: RowTable) -> Iterator[AnyArray]:
+    """Yield the rows of a table block by block, in order."""
+    for chunk in row_chunks(*table.shape):
+        yield table._read_rows(chunk)
 
 
 def largest_in_rows(table: RowTable) -> Vector:
     """Return the largest absolute value of each column, in float64."""
-    chunks = row_chunks(*table.shape)
-    tops = in_order(lambda chunk: np.abs(table._read_rows(chunk)).max(axis=0), chunks)
-    return np.asarray(np.max(list(tops), axis=0), dtype=np.float64)
+    tops = map_block_wise(lambda x: np.abs(x).max(axis=0)[None], table)
+    return np.asarray(tops.max(axis=0), dtype=np.float64)
+
+
+def map_block_wise(work: Callable[[AnyArray], AnyArray], table: RowTable) -> AnyArray:
+    """Return `work(chunk)`, one row for each chunk, stacked; for what is no sum, such as a maximum."""
+    cluster = engine()
+    if cluster is not None and len(table):
+        return np.concatenate(list(cluster.mapped(_stack_of_block, work, table, (), None, table.shape[1])))
+    return _stack_of_block(work, table, (), None, table.shape[1])
+
+
+def _stack_of_block(work: Callable[..., AnyArray], table: RowTable, _: Any, __: Any, width: int) -> AnyArray:
+    chunks = row_chunks(len(table), width)
+    return np.concatenate(list(in_order(lambda chunk: work(table._read_rows(chunk)), chunks)))
 
 
 def _on_chunks(
-    work: Callable[..., Any], table: RowTable, columns: tuple[AnyArray, ...], weights: Vector | None = None
+    work: Callable[..., Any], table: RowTable, columns: tuple[Column, ...], weights: Vector | None = None
 ) -> Callable[[slice], Any]:
-    if weights is None:
-        return lambda chunk: work(table._read_rows(chunk), *(column[chunk] for column in columns))
-
     def on_chunk(chunk: slice) -> Any:
-        rows = _counting(weights, chunk)
+        rows = chunk if weights is None else _counting(weights, chunk)
         if not isinstance(rows, slice) and not len(rows):
             return None
-        return work(table._read_rows(rows), *(column[rows] for column in columns), weights[rows])
+        return work(*_arguments(table, rows, columns, weights))
 
     return on_chunk
+
+
+def _arguments(
+    table: RowTable, rows: slice | Rows, columns: tuple[Column, ...], weights: Vector | None
+) -> list[AnyArray]:
+    x = table._read_rows(rows)
+    entries = [in_chunk(column, x, rows) for column in columns]
+    return [x, *entries] if weights is None else [x, *entries, weights[rows]]
 
 
 def _counting(weights: Vector, chunk: slice) -> slice | Rows:
@@ -128,30 +212,20 @@ def _counting(weights: Vector, chunk: slice) -> slice | Rows:
     return chunk if len(rows) > _WORTH_SKIPPING * (chunk.stop - chunk.start) else rows
 
 
-def _filled(work: Callable[[slice], AnyArray], count: int, width: int) -> AnyArray:
+def _mapped(work: Callable[[slice], AnyArray], count: int, width: int) -> AnyArray:
     chunks = row_chunks(count, width)
+    return _filled(in_order(work, chunks), chunks) if chunks else work(slice(0, 0))
+
+
+def _filled(parts: Iterable[AnyArray], chunks: list[slice]) -> AnyArray:
+    """Write parts as they come into one array, so that no second copy of them all is needed."""
     out: AnyArray | None = None
-    for chunk, part in zip(chunks, in_order(work, chunks), strict=True):
+    for chunk, part in watched_rows(zip(chunks, parts, strict=True), chunks):
         if out is None:
-            out = np.empty((count, *part.shape[1:]), dtype=part.dtype)
+            out = np.empty((chunks[-1].stop, *part.shape[1:]), dtype=part.dtype)
         out[chunk] = part
-    return work(slice(0, 0)) if out is None else out
-
-
-def _own(part: Any) -> Any:
-    """Return a first part that can be added to: a view of the table must not become the sum."""
-    if isinstance(part, tuple):
-        return tuple(map(_own, part))
-    return part.copy() if isinstance(part, np.ndarray) and part.base is not None else part
-
-
-def _added(total: Any, part: Any) -> Any:
-    if isinstance(total, tuple):
-        return tuple(_added(one, other) for one, other in zip(total, part, strict=True))
-    if isinstance(total, np.ndarray):
-        total += part
-        return total
-    return total + part
+    assert out is not None  # there is at least one chunk
+    return out
 
 
 def threads_of_pass(rows: int, width: int) -> int:

@@ -1,4 +1,7 @@
 import abc
+from dataclasses import dataclass
+
+import numpy as np
 
 from leanset._arrays import AnyArray, Rows
 
@@ -7,7 +10,7 @@ class RowTable(abc.ABC):
     """An (n, d) table of numbers that is read in chunks, wherever it is stored.
 
     Only the passes of this package read tables, so a table on disk or on a cluster needs one new file here and nothing
-    else.
+    else. A table that is sent to another process must be small when pickled, or cut itself (`_part`) to what is needed.
     """
 
     @property
@@ -15,9 +18,77 @@ class RowTable(abc.ABC):
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
 
+    @property
+    @abc.abstractmethod
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers that are read."""
+
     @abc.abstractmethod
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         """Return a chunk of rows, or the rows with the given numbers."""
 
+    @property
+    def _unconverted(self) -> "RowTable":
+        """The same rows as they are stored, for those who turn them into float64 themselves."""
+        return self
+
+    def _part(self, rows: slice) -> "RowTable":
+        """Return a table of consecutive rows; nothing is read."""
+        return PartRows(self, rows.start, rows.stop)
+
     def __len__(self) -> int:
         return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all rows, as they are read."""
+        rows, columns = self.shape
+        return rows * columns * self.dtype.itemsize
+
+
+@dataclass(frozen=True)
+class PartRows(RowTable):
+    """Consecutive rows of a table."""
+
+    _table: RowTable
+    _start: int
+    _stop: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self._stop - self._start, self._table.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return self._table.dtype
+
+    def _read_rows(self, rows: slice | Rows) -> AnyArray:
+        if isinstance(rows, slice):
+            return self._table._read_rows(slice(self._start + rows.start, self._start + rows.stop))
+        return self._table._read_rows(rows + self._start)
+
+
+@dataclass(frozen=True)
+class ChosenRows(RowTable):
+    """Some rows of a table, in a given order."""
+
+    _table: RowTable
+    _places: Rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return len(self._places), self._table.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return self._table.dtype
+
+    def _read_rows(self, rows: slice | Rows) -> AnyArray:
+        return self._table._read_rows(self._places[rows])
+
+    def _part(self, rows: slice) -> RowTable:
+        return ChosenRows(self._table, self._places[rows])

@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from leanset._arrays import Mask, Matrix, Rows, Vector
+from leanset._arrays import AnyArray, Mask, Matrix, Rows, Vector
+from leanset.rows import Column, MemoryRows, RowTable, map_rows, some_entries, sum_rows
 
 
-def confident_disagreement(probability: Matrix, labels: Rows) -> Mask:
+def confident_disagreement(probability: Column, labels: Rows, table: RowTable | None = None) -> Mask:
     """Return which examples a network confidently assigns to another class than their label.
 
     The network is confident of a class if its probability is at least the mean probability of that class over the
@@ -16,6 +17,7 @@ def confident_disagreement(probability: Matrix, labels: Rows) -> Mask:
     ----------
     probability : (n, C) softmax probabilities
     labels : (n,) class codes
+    table : the rows that the probabilities are derived from, if they are no array
 
     Examples
     --------
@@ -23,17 +25,26 @@ def confident_disagreement(probability: Matrix, labels: Rows) -> Mask:
     >>> confident_disagreement(probability, np.array([0, 0, 1, 1])).tolist()
     [False, False, False, True]
     """
-    rows, classes = np.arange(len(labels)), probability.shape[1]
-    members = np.bincount(labels, minlength=classes)
-    own = np.bincount(labels, weights=probability[rows, labels], minlength=classes)
+    rows = MemoryRows(np.zeros((len(labels), 0))) if table is None else table
+    classes = int(labels.max()) + 1
+    columns, width = (probability, labels), rows.shape[1] + 3 * classes
+
+    def own_probability(x: AnyArray, p: Matrix, y: Rows) -> tuple[Vector, ...]:
+        own: Vector = np.bincount(y, weights=p[np.arange(len(y)), y], minlength=p.shape[1]).astype(np.float64)
+        return np.bincount(y, minlength=p.shape[1]).astype(np.float64), own
+
+    members, own = sum_rows(own_probability, rows, *columns, width=width)
     # A class without examples has no threshold, so no example is assigned to it.
     threshold = np.where(members > 0, own / np.maximum(members, 1), np.inf)
-    confident = np.where(probability >= threshold, probability, -np.inf)
-    assigned = confident.argmax(axis=1)
-    return np.asarray(np.isfinite(confident.max(axis=1)) & (assigned != labels))
+
+    def disagrees(x: AnyArray, p: Matrix, y: Rows) -> Mask:
+        confident = np.where(p >= threshold, p, -np.inf)
+        return np.asarray(np.isfinite(confident.max(axis=1)) & (confident.argmax(axis=1) != y))
+
+    return map_rows(disagrees, rows, *columns, width=width)
 
 
-def implausible_labels(probability: Matrix, labels: Rows) -> Mask:
+def implausible_labels(probability: Column, labels: Rows, table: RowTable | None = None) -> Mask:
     """Return which labels are probably wrong: as often as not, they are there for no reason.
 
     Take the examples that are predicted to be of class k, and among them the half that is least like class c. How often
@@ -49,6 +60,7 @@ def implausible_labels(probability: Matrix, labels: Rows) -> Mask:
     ----------
     probability : (n, C) probabilities, best by models that did not see the example
     labels : (n,) class codes
+    table : the rows that the probabilities are derived from, if they are no array
 
     Examples
     --------
@@ -58,14 +70,17 @@ def implausible_labels(probability: Matrix, labels: Rows) -> Mask:
     >>> implausible_labels(np.stack([1 - other, other], axis=1), labels).nonzero()[0].tolist()
     [2]
     """
-    predicted, found = probability.argmax(axis=1), np.zeros(len(labels), dtype=bool)
+    rows, found = MemoryRows(np.zeros((len(labels), 0))) if table is None else table, np.zeros(len(labels), dtype=bool)
+    width = rows.shape[1] + 2 * (int(labels.max(initial=0)) + 1)
+    predicted = map_rows(lambda x, p: p.argmax(axis=1), rows, probability, width=width)
     for k in np.unique(predicted[predicted != labels]):
         members = np.flatnonzero(predicted == k)
         if 2 * np.count_nonzero(labels[members] == k) <= len(members):
             continue
+        like = some_entries(probability, rows, members)  # of the examples of one predicted class at a time
         for c in np.unique(labels[members]):
             if c != k:
-                least_like_it_first = members[np.argsort(probability[members, c], kind="stable")]
+                least_like_it_first = members[np.argsort(like[:, c], kind="stable")]
                 has_it = labels[least_like_it_first] == c
                 found[least_like_it_first[has_it & _is_rare(has_it)]] = True
     return found

@@ -211,7 +211,8 @@ class NewtonSearch(ExchangeSearch):
         """Share of the examples with whose label the network confidently disagrees."""
         if self.task.head.loss.targets != "classes":
             return 0.0
-        return float(confident_disagreement(self.task.predicted, self.task.head.design.targets).mean())
+        head = self.task.head
+        return float(confident_disagreement(self.task.predicted, head.design.targets, head.rows).mean())
 
     def _refitted(self, removal: Removal) -> Removal:
         task = self.task

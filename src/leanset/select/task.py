@@ -3,10 +3,11 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import AnyArray, Mask, Matrix, Rows
+from leanset._arrays import AnyArray, Mask, Rows
 from leanset.head import Design, FittedHead, cross_fitted
 from leanset.influence import HeadInverses, InfluenceMap, influence_map
 from leanset.problem import Constraints
+from leanset.rows import Column, Derived, RowTable, map_rows
 from leanset.scores import Evidence, implausible_labels
 
 
@@ -31,7 +32,7 @@ class Task:
     validation: Design | None
     constraints: Constraints
     recorded: Evidence
-    logits: AnyArray | None
+    logits: AnyArray | RowTable | None
     seed: int
     memory: int
 
@@ -39,14 +40,22 @@ class Task:
         return len(self.head)
 
     @cached_property
-    def predicted(self) -> Matrix:
+    def predicted(self) -> Column:
         """The network's predictions if they were captured, else those of the fitted head."""
-        return self.head.predicted if self.logits is None else self.head.loss.predicted(self.logits)
+        loss = self.head.loss
+        if self.logits is None:
+            return self.head.predicted
+        if isinstance(self.logits, np.ndarray):
+            return loss.predicted(self.logits)
+        return Derived(lambda x, z: loss.predicted(z), (self.logits,))
 
     @cached_property
     def evidence(self) -> Evidence:
         """The recorded evidence, with the errors of the predictions added; methods of the literature know no weights."""
-        return replace(self.recorded, errors=self.head.loss.residual(self.predicted, self.head.design.targets))
+        design, loss = self.head.design, self.head.loss
+        columns = self.predicted, design.targets
+        errors = map_rows(lambda x, p, y: loss.residual(p, y), design.rows, *columns, width=design.width)
+        return replace(self.recorded, errors=errors)
 
     @cached_property
     def suspect(self) -> Mask | None:
@@ -60,7 +69,7 @@ class Task:
         predicted = self.predicted
         if self.logits is None:
             predicted = cross_fitted(head.design, head.l2, head.theta, self.inverses.precondition, self.seed)
-        return implausible_labels(predicted, head.design.targets)
+        return implausible_labels(predicted, head.design.targets, head.rows)
 
     def influence(self, *, centred: bool, measured_by: FittedHead | None = None) -> InfluenceMap:
         """Return the influence vectors with the Hessian of all examples."""

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from leanset._arrays import Rows
-from leanset.data import Examples
+from leanset.data import Examples, chosen_rows
 from leanset.head import HeadStatistics
 from leanset.judge import drawn_aside
 
@@ -61,11 +61,11 @@ class Splits:
 def _statistics(source: HeadStatistics, stay: Rows, aside: Rows) -> HeadStatistics:
     return replace(
         source,
-        features=source.features[stay],
+        features=chosen_rows(source.features, stay),
         labels=source.labels[stay],
-        logits=None if source.logits is None else source.logits[stay],
+        logits=None if source.logits is None else chosen_rows(source.logits, stay),
         rows=None if source.rows is None else source.rows[stay],
         gradient_norm=None if source.gradient_norm is None else source.gradient_norm[stay],
         dynamics=tuple(record.take(stay) for record in source.dynamics),
-        validation=(source.features[aside], source.labels[aside]),
+        validation=(chosen_rows(source.features, aside), source.labels[aside]),
     )

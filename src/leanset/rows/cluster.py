@@ -1,0 +1,266 @@
+"""Passes on the workers of a Dask cluster. Scheduling, transport and recovery are Dask's."""
+
+import contextlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import threadpoolctl
+
+from leanset._arrays import AnyArray, Rows, Vector
+from leanset._errors import ClusterError, InputError, missing_extra
+from leanset._threads import thread_count
+from leanset.rows.columns import Column, Stored, stored_in, with_places, with_stored
+from leanset.rows.dask_rows import DaskRows
+from leanset.rows.engine import Engine
+from leanset.rows.memory import MemoryRows
+from leanset.rows.ordered import BLOCK_ROWS, GROUP, summed
+from leanset.rows.scaled import ScaledRows
+from leanset.rows.table import RowTable
+
+LOCAL = "local:"
+_KEPT = 16  # arrays whose blocks stay with the workers, so that they travel once and not in every pass
+_PATIENCE = 20  # times that a result is waited for while there is no worker at all
+_WAIT = 15.0  # seconds each time
+_CONNECT = 20.0  # seconds to reach a scheduler
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteRows(RowTable):
+    """Rows that workers have computed and keep; if a worker is lost, others compute its blocks again."""
+
+    client: Any
+    blocks: tuple[Any, ...]
+    _shape: tuple[int, int]
+    _dtype: np.dtype[np.generic]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return self._dtype
+
+    def _read_rows(self, rows: slice | Rows) -> AnyArray:
+        if isinstance(rows, slice):
+            rows = np.arange(rows.start, rows.stop)
+        out, block = np.empty((len(rows), self._shape[1]), self._dtype), rows // BLOCK_ROWS
+        inside = {nth: block == nth for nth in np.unique(block).tolist()}
+        parts = {
+            nth: self.client.submit(np.take, self.blocks[nth], rows[here] - nth * BLOCK_ROWS, axis=0, pure=False)
+            for nth, here in inside.items()
+        }
+        for nth, here in inside.items():
+            out[here] = parts[nth].result()
+        return out
+
+
+class DaskEngine:
+    """Computes the blocks of passes on a cluster.
+
+    A worker gets the place of its rows and reads them, so only sums and single columns travel. Blocks of arrays in memory
+    are tasks whose result is the block: if a worker is lost, the scheduler still knows them, and other workers go on.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self._held: OrderedDict[int, tuple[Any, list[Any]]] = OrderedDict()
+
+    def summed(
+        self,
+        block: Callable[..., Any],
+        work: Callable[..., Any],
+        table: RowTable,
+        columns: tuple[Column, ...],
+        weights: Vector | None,
+        width: int,
+    ) -> Any:
+        """Return the sum over all blocks; groups of blocks are added up by workers."""
+        with self._explained():
+            parts = self._submitted(block, work, table, columns, weights, width)
+            while len(parts) > 1:
+                groups = [parts[start : start + GROUP] for start in range(0, len(parts), GROUP)]
+                parts = [self.client.submit(summed, group, pure=False) for group in groups]
+            return self._result(parts[0])
+
+    def mapped(
+        self,
+        block: Callable[..., AnyArray],
+        work: Callable[..., AnyArray],
+        table: RowTable,
+        columns: tuple[Column, ...],
+        weights: Vector | None,
+        width: int,
+    ) -> Iterator[AnyArray]:
+        """Yield the results of all blocks."""
+        with self._explained():
+            parts = self._submitted(block, work, table, columns, weights, width)
+            for nth in range(len(parts)):
+                yield self._result(parts[nth])
+                parts[nth] = None  # so that the worker can forget it
+
+    def kept(
+        self,
+        block: Callable[..., AnyArray],
+        work: Callable[..., AnyArray],
+        table: RowTable,
+        columns: tuple[Column, ...],
+        weights: Vector | None,
+        width: int,
+    ) -> RowTable:
+        """Return the results of all blocks as a table of futures."""
+        with self._explained():
+            parts = self._submitted(block, work, table, columns, weights, width)
+            columns_of, dtype = self._result(self.client.submit(_kind, parts[0], pure=False))
+            return RemoteRows(self.client, tuple(parts), (len(table), columns_of), dtype)
+
+    def _submitted(
+        self,
+        block: Callable[..., Any],
+        work: Callable[..., Any],
+        table: RowTable,
+        columns: tuple[Column, ...],
+        weights: Vector | None,
+        width: int,
+    ) -> list[Any]:
+        stored = stored_in(columns)
+        task = self.client.submit(_same, (block, work, with_places(columns, stored), width), pure=False)
+        arrays = [*stored, *([] if weights is None else [weights])]
+        inputs = [self._blocks(each) for each in (table, *arrays)]
+        return [
+            self.client.submit(_computed, task, weights is not None, *parts, pure=False)
+            for parts in zip(*inputs, strict=True)
+        ]
+
+    def _blocks(self, stored: Stored) -> list[Any]:
+        """Return the blocks of a table or an array as futures; those that were used lately are with the workers already."""
+        known = self._held.get(id(stored))
+        if known is None:
+            known = stored, self._sent(stored)
+            self._held[id(stored)] = known
+            while len(self._held) > _KEPT:
+                oldest = next(
+                    key for key, (each, _) in self._held.items() if not isinstance(each, ScaledRows | DaskRows)
+                )
+                del self._held[oldest]
+        self._held.move_to_end(id(stored))
+        return known[1]
+
+    def _sent(self, stored: Stored) -> list[Any]:
+        if isinstance(stored, RemoteRows):
+            return list(stored.blocks)
+        if isinstance(stored, DaskRows):
+            return [
+                self.client.submit(MemoryRows, part, pure=False) for part in stored.futures(self.client, BLOCK_ROWS)
+            ]
+        if isinstance(stored, ScaledRows):
+            scaling = stored.mean, stored.scale, stored.last
+            return [self.client.submit(ScaledRows, part, *scaling, pure=False) for part in self._blocks(stored.table)]
+        blocks = [slice(start, min(start + BLOCK_ROWS, len(stored))) for start in range(0, len(stored), BLOCK_ROWS)]
+        if isinstance(stored, RowTable):
+            return [self.client.submit(_same, stored._part(block), pure=False) for block in blocks]
+        return [self.client.submit(_same, np.ascontiguousarray(stored[block]), pure=False) for block in blocks]
+
+    def _result(self, future: Any) -> Any:
+        silent = 0
+        while silent < _PATIENCE:
+            try:
+                return future.result(timeout=_WAIT)
+            except TimeoutError:
+                if future.done():
+                    raise  # of the work, not of the wait
+            if self.client.status in ("closing", "closed"):  # which it does by itself when it cannot connect again
+                raise ConnectionError("no answer")
+            silent = 0 if self.client.scheduler_info().get("workers") else silent + 1
+        raise ClusterError(f"The Dask cluster has had no workers for {_PATIENCE * _WAIT:.0f} seconds. {_RESUME}")
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
+
+        try:
+            yield
+        except KilledWorker as error:
+            raise ClusterError(
+                f"A Dask worker died several times at the same block ({error.last_worker.address}); it may need more "
+                f"memory. {_RESUME}"
+            ) from None
+        except (CancelledError, CommClosedError, ConnectionError) as error:
+            raise ClusterError(
+                f"The connection to the Dask scheduler was lost ({type(error).__name__}). {_RESUME}"
+            ) from None
+
+
+_RESUME = (
+    "Finished stages are in the run folder, if there is one (`out`): run the same again, and it goes on from there."
+)
+
+
+@contextlib.contextmanager
+def dask_cluster(where: Any) -> Iterator[Engine | None]:
+    """Connect to a cluster, or start one on this machine, for the length of a block.
+
+    `where` is the address of a scheduler, "local:4" for four workers on this machine, a client of Dask, or None for no
+    cluster. What was started here is closed here, whatever happens; it listens on the loopback address only.
+    """
+    if where is None:
+        yield None
+        return
+    try:
+        import dask
+        import distributed
+    except ImportError:
+        raise missing_extra("`dask`", "dask") from None
+    with contextlib.ExitStack() as opened, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+        if isinstance(where, str) and where.startswith(LOCAL):
+            cluster = distributed.LocalCluster(
+                n_workers=int(where.removeprefix(LOCAL)),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # None would still listen, and on all addresses
+                worker_dashboard_address="127.0.0.1:0",
+                silence_logs=50,  # closing a worker that is busy is no error
+            )
+            opened.callback(cluster.close, timeout=10)
+            client = opened.enter_context(distributed.Client(cluster, set_as_default=False))
+        elif isinstance(where, str):
+            try:
+                client = opened.enter_context(distributed.Client(where, timeout=_CONNECT, set_as_default=False))
+            except (OSError, TimeoutError, ValueError) as error:
+                raise ClusterError(f"`dask={where!r}`: no scheduler answers there: {error or 'no answer'}.") from None
+        elif isinstance(where, distributed.Client):
+            client = where
+        else:
+            raise InputError(f"`dask={where!r}` must be an address, 'local:N' or a `dask.distributed.Client`.")
+        yield DaskEngine(client)
+
+
+def _kind(part: AnyArray) -> tuple[int, Any]:
+    return part.shape[1], part.dtype
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _computed(task: tuple[Any, ...], weighted: bool, table: RowTable, *arrays: Any) -> Any:
+    """Compute one block; runs on a worker."""
+    block, work, columns, width = task
+    stored, weights = (list(arrays[:-1]), arrays[-1]) if weighted else (list(arrays), None)
+    with thread_count(1), _blas().limit(limits=1, user_api="blas"):
+        return block(work, table, with_stored(columns, stored), weights, width)
+
+
+@cache
+def _blas() -> "threadpoolctl.ThreadpoolController":
+    return threadpoolctl.ThreadpoolController()  # looks at all libraries of the process, which takes its time

@@ -1,0 +1,47 @@
+from dataclasses import dataclass
+
+import numpy as np
+
+from leanset._arrays import AnyArray, Matrix, Rows, Vector
+from leanset.rows.table import RowTable
+
+
+@dataclass(frozen=True)
+class ScaledRows(RowTable):
+    """The rows of a table less `mean`, divided by `scale`, in float64, with a column of one number appended.
+
+    They are scaled each time they are read, so that a table that does not fit into memory needs no scaled copy.
+
+    Examples
+    --------
+    >>> from leanset.rows import MemoryRows, all_rows
+    >>> all_rows(ScaledRows(MemoryRows(np.array([[1.0], [3.0]])), np.array([2.0]), np.array([2.0]), 1.0)).tolist()
+    [[-0.5, 1.0], [0.5, 1.0]]
+    """
+
+    table: RowTable
+    mean: Vector
+    scale: Vector
+    last: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        rows, columns = self.table.shape
+        return rows, columns + 1
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return np.dtype(np.float64)
+
+    def _read_rows(self, rows: slice | Rows) -> AnyArray:
+        chunk, width = self.table._unconverted._read_rows(rows), len(self.mean)
+        out: Matrix = np.empty((len(chunk), width + 1))
+        np.subtract(chunk, self.mean, out=out[:, :width])
+        out[:, :width] /= self.scale
+        out[:, width] = self.last
+        return out
+
+    def _part(self, rows: slice) -> RowTable:
+        return ScaledRows(self.table._part(rows), self.mean, self.scale, self.last)

@@ -1,0 +1,153 @@
+"""Rows in a chunked store (Zarr v3), on disk or behind any URL that fsspec can open."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from leanset._arrays import AnyArray, Rows
+from leanset._errors import InputError, missing_extra
+from leanset.rows.table import RowTable
+
+ABOUT = "leanset"  # attribute of a store with what is known about it
+
+
+@dataclass(frozen=True)
+class ZarrRows(RowTable):
+    """The rows of an array in a store; chunks are read when they are needed, and their checksums are compared."""
+
+    store: str
+    name: str
+    _shape: tuple[int, int]
+    _dtype: np.dtype[np.generic]
+
+    @classmethod
+    def of(cls, store: str, name: str) -> "ZarrRows":
+        """Return the rows of an (n, d) array; raise if a chunk of it is missing."""
+        array = opened_array(store, name)
+        refuse_missing_chunks(store, name)
+        rows, columns = array.shape
+        return cls(store, name, (rows, columns), np.dtype(array.dtype))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return self._dtype
+
+    def _read_rows(self, rows: slice | Rows) -> AnyArray:
+        return read_array(self.store, self.name, rows)
+
+
+def zarr_library() -> Any:
+    """Return the module zarr, or say how to get it."""
+    try:
+        import zarr
+    except ImportError:
+        raise missing_extra("A chunked store", "zarr") from None
+    return zarr
+
+
+@lru_cache(maxsize=64)
+def opened_array(store: str, name: str) -> Any:
+    """Open an array of a store for reading; once for each process, because that reads its description."""
+    zarr = zarr_library()
+    try:
+        return zarr.open_array(store, path=name, mode="r", zarr_format=3)
+    except Exception as error:  # a store may be anywhere, and each place has errors of its own
+        raise InputError(f"{store}: has no readable array `{name}`: {reason(error)}.") from None
+
+
+def refuse_missing_chunks(store: str, name: str) -> None:
+    """Raise if chunks of an array are missing, which Zarr would read as if they contained a fill value."""
+    array = opened_array(store, name)
+    missing = array.nchunks - array.nchunks_initialized
+    if missing:
+        raise InputError(
+            f"{store}: {missing:,} of the {array.nchunks:,} chunks of `{name}` are missing, so the store is not complete; "
+            "write it again, or finish the capture that writes it."
+        )
+
+
+def read_array(store: str, name: str, rows: slice | Rows) -> AnyArray:
+    """Return some rows of an array; a chunk that is damaged or gone is named in the error."""
+    array = opened_array(store, name)
+    try:
+        found = np.asarray(array[rows] if isinstance(rows, slice) else array.oindex[rows])
+    except Exception as error:  # of the codecs, of the file system, or of a network
+        bad = _damaged_chunk(array, rows)
+        raise InputError(f"{store}: chunk {bad} of `{name}` cannot be read: {reason(error)}.") from None
+    # A chunk that is gone since the store was opened is read as fill values: NaN, in stores that leanset wrote.
+    if found.dtype.kind == "f" and len(found) and np.isnan(found[:, :1] if found.ndim > 1 else found).any():
+        bad = _damaged_chunk(array, rows)
+        if bad:
+            raise InputError(f"{store}: chunk {bad} of `{name}` is gone; it was there when the store was opened.")
+    return found
+
+
+def _damaged_chunk(array: Any, rows: slice | Rows) -> str:
+    """Return the key of the first chunk among some rows that cannot be read or is not there; "" if all are fine."""
+    step = array.chunks[0]
+    numbers = range(rows.start, rows.stop or array.shape[0]) if isinstance(rows, slice) else rows.tolist()
+    there = set(_keys(array))
+    for place in sorted({row // step for row in numbers}):
+        key = array.metadata.encode_chunk_key((place,) + (0,) * (array.ndim - 1))
+        if key not in there:
+            return str(key)
+        try:
+            array[place * step : (place + 1) * step]
+        except Exception:
+            return str(key)
+    return ""
+
+
+def _keys(array: Any) -> list[str]:
+    from zarr.core.sync import sync
+
+    async def listed() -> list[str]:
+        prefix = array.store_path.path
+        return [key async for key in array.store_path.store.list_prefix(f"{prefix}/" if prefix else "")]
+
+    prefix = f"{array.store_path.path}/" if array.store_path.path else ""
+    return [key.removeprefix(prefix) for key in sync(listed())]
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of an error's message, or its kind."""
+    return (str(error).splitlines() or [type(error).__name__])[0][:200].rstrip(".")
+
+
+@dataclass(frozen=True)
+class Store:
+    """What is in a store: the number of axes of each array, what is noted about it, and whether it was finished."""
+
+    arrays: dict[str, int]
+    about: dict[str, Any]
+    complete: bool
+
+
+def store_of(store: str) -> Store:
+    """Return what is in a store; stores that others wrote have no notes, and count as complete.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = zarr_library().create_group(folder).create_array("labels", shape=3, dtype="i8")
+    ...     store_of(folder).arrays
+    {'labels': 1}
+    """
+    zarr = zarr_library()
+    try:
+        group = zarr.open_group(store, mode="r", zarr_format=3)
+        arrays = {name: array.ndim for name, array in group.arrays()}
+        about = dict(group.attrs.get(ABOUT, {}))
+    except Exception as error:  # a store may be anywhere, and each place has errors of its own
+        raise InputError(f"{store}: cannot be read as a Zarr store (version 3): {reason(error)}.") from None
+    opened_array.cache_clear()  # what was open may be another store by now
+    return Store(arrays, about, bool(about.get("complete", True)))

@@ -1,0 +1,210 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import cloudpickle
+import dask.array
+import distributed
+import numpy as np
+import psutil
+import pytest
+
+import leanset
+from leanset.data import open_source
+from leanset.rows import (
+    MemoryRows,
+    ScaledRows,
+    all_rows,
+    as_table,
+    computed_by,
+    dask_cluster,
+    kept_rows,
+    map_rows,
+    some_entries,
+    sum_rows,
+)
+from leanset.rows.cluster import DaskEngine
+from tests.rows.places import mixture, write_npy, write_parquet, write_zarr
+from tests.rows.test_places import pruned, same_answer
+
+FEATURES, LABELS = mixture()
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def tables(folder):
+    yield "memory", as_table(FEATURES)
+    yield (
+        "dask",
+        leanset.data.checked_examples(dask.array.from_array(FEATURES, chunks=(9_999, 4)), LABELS, most=0).features,
+    )
+    for write in (write_npy, write_zarr, write_parquet):
+        yield write.__name__, open_source(write(folder, FEATURES, LABELS), features_memory=0).features
+
+
+def test_a_cluster_changes_no_bit_wherever_the_rows_are(tmp_path, client):
+    weights = np.random.default_rng(0).exponential(size=len(LABELS)) * (LABELS != 3)
+    mean, scale = FEATURES.mean(axis=0, dtype=float), FEATURES.std(axis=0, dtype=float)
+
+    def moments(x, y, w):
+        return (x * w[:, None]).T @ x, np.bincount(y, weights=w, minlength=8)
+
+    def results(table):
+        rows = ScaledRows(table, mean, scale, 1.0)
+        total = sum_rows(moments, rows, LABELS, width=16, weights=weights)
+        return *total, map_rows(lambda x, y: x[:, 0] * y, rows, LABELS, width=16), sum_rows(len, rows, width=16)
+
+    expected = results(MemoryRows(FEATURES))
+    scaled = np.c_[(FEATURES - mean) / scale, np.ones(len(LABELS))]
+    np.testing.assert_allclose(expected[0], (scaled * weights[:, None]).T @ scaled, rtol=1e-9)
+    for name, table in tables(tmp_path):
+        with computed_by(DaskEngine(client)):
+            found = results(table)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+def test_what_workers_keep_is_what_they_would_send(client):
+    def squares(x, y):
+        return np.c_[x[:, :2] ** 2, y]
+
+    table, some = as_table(FEATURES), np.array([69_999, 3, 3, 65_536])
+    expected = map_rows(squares, table, LABELS, width=20)
+    with computed_by(DaskEngine(client)):
+        kept = kept_rows(squares, table, LABELS, width=20)
+        assert not isinstance(kept, np.ndarray)
+        np.testing.assert_array_equal(map_rows(lambda x, k: k, table, kept, width=20), expected)
+        np.testing.assert_array_equal(some_entries(kept, table, some), expected[some])
+        total = sum_rows(lambda x, k: k.T @ x, table, kept, width=20)
+    np.testing.assert_array_equal(total, sum_rows(lambda x, k: k.T @ x, table, expected, width=20))
+
+
+class Counting(DaskEngine):
+    """Does something at one of its passes."""
+
+    def __init__(self, client, nth, then):
+        super().__init__(client)
+        self.nth, self.then, self.sizes = nth, then, []
+
+    def _submitted(self, block, work, table, columns, weights, width):
+        self.sizes.append(len(cloudpickle.dumps((block, work, table._part(slice(0, 1))))))
+        parts = super()._submitted(block, work, table, columns, weights, width)
+        if len(self.sizes) == self.nth:
+            self.then()
+        return parts
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return pruned(FEATURES, LABELS)
+
+
+def test_a_killed_worker_changes_nothing_and_no_pass_sends_the_rows(tmp_path, client, expected, monkeypatch):
+    source = write_zarr(tmp_path, FEATURES, LABELS)
+
+    def kill_one():
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+    engine = Counting(client, 20, kill_one)
+    monkeypatch.setattr("leanset.rows.cluster.DaskEngine", lambda client: engine)
+    same_answer(pruned(source, dask=client), expected)
+    assert len(engine.sizes) > 20
+    head, hessian = 8 * 8 * 16, 4 * (7 * 16) ** 2  # of theta in float64, and of its inverse in float32
+    assert max(engine.sizes) < hessian + 10 * head + 2**14
+
+
+def test_a_lost_scheduler_is_one_error_and_the_run_resumes(tmp_path, expected, monkeypatch):
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            processes=False,
+            protocol="tcp",
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+        ) as cluster,
+        distributed.Client(cluster.scheduler_address, timeout=2, set_as_default=False) as client,
+    ):
+        monkeypatch.setattr("leanset.rows.cluster.DaskEngine", lambda client: Counting(client, 60, cluster.close))
+        monkeypatch.setattr("leanset.rows.cluster._WAIT", 1.0)
+        with pytest.raises(leanset.ClusterError, match="run the same again"):
+            pruned(FEATURES, LABELS, dask=client, out=tmp_path / "run")
+    assert (tmp_path / "run").is_dir()
+    same_answer(pruned(FEATURES, LABELS, out=tmp_path / "run"), expected)
+
+
+def listening(process):
+    return [each.laddr.ip for each in process.net_connections("tcp") if each.status == psutil.CONN_LISTEN]
+
+
+def test_a_local_cluster_listens_on_the_loopback_address_and_is_closed():
+    before, others = set(listening(psutil.Process())), psutil.Process().children(recursive=True)
+    with dask_cluster("local:1") as engine:
+        started = [each for each in psutil.Process().children(recursive=True) if each not in others]
+        found = {ip for process in (psutil.Process(), *started) for ip in listening(process)}
+        assert engine is not None
+        assert found
+    assert found - before <= {"127.0.0.1"}
+    left = [process for process in started if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
+    # Python itself starts one process that outlives the first pool of processes.
+    assert not [process for process in left if "resource_tracker" not in " ".join(process.cmdline())]
+
+
+INTERRUPTED = """
+import sys, leanset
+from tests.rows.places import mixture
+if __name__ == "__main__":
+    leanset.prune(*mixture(), fraction=0.5, dask="local:1", progress=False, frontier=False)
+"""
+
+
+def test_an_interrupt_closes_the_local_cluster(tmp_path):
+    (tmp_path / "script.py").write_text(INTERRUPTED)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(["src", ".", os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=env, stderr=subprocess.PIPE) as run:
+        process, children = psutil.Process(run.pid), []
+        while run.poll() is None and len(children) < 2:  # the worker, and what looks after its resources
+            children = process.children(recursive=True)
+            time.sleep(0.1)
+        time.sleep(1.0)
+        run.send_signal(signal.SIGINT)
+        _, said = run.communicate(timeout=60)
+    assert b"KeyboardInterrupt" in said
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert not alive
+
+
+def test_who_has_no_dask_is_told_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(leanset.MissingExtraError, match=r"leanset\[dask\]"):
+        pruned(FEATURES, LABELS, dask="local:1")
+
+
+@pytest.mark.parametrize("where", ["local:0", "local:two", "localhost"])
+def test_what_is_no_cluster_is_refused_before_anything_is_read(where):
+    with pytest.raises(leanset.InputError, match="the address of a scheduler"):
+        leanset.Settings(fraction=0.5, dask=where)
+
+
+def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
+    monkeypatch.setattr("leanset.rows.cluster._CONNECT", 0.2)
+    with pytest.raises(leanset.ClusterError, match=r"tcp://127.0.0.1:1"):
+        pruned(FEATURES, LABELS, dask="tcp://127.0.0.1:1")
+
+
+def test_dask_arrays_need_no_cluster():
+    array = dask.array.from_array(FEATURES[:3000], chunks=(1000, 5))
+    examples = leanset.data.checked_examples(array, dask.array.from_array(LABELS[:3000]), most=0)
+    np.testing.assert_array_equal(all_rows(examples.features), FEATURES[:3000])
+    np.testing.assert_array_equal(examples.labels, LABELS[:3000])
