@@ -265,6 +265,23 @@ def test_equations_that_are_singular_in_float64_are_no_error():
     assert result.certificate.refit_change <= 1e-6 * result.certificate.head_norm
 
 
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("size", [1e45, 1e54, 1e90])
+def test_targets_too_large_for_weights_are_refused_in_words(size):
+    rng = np.random.default_rng(0)
+    features, targets = rng.normal(size=(30, 4)), size * rng.normal(size=30)
+    try:
+        result = leanset.prune(features, targets, loss="squared", fraction=0.9, weights=True, l2=1e-3, frontier=False)
+    except leanset.LeansetError:
+        return
+    assert np.isfinite(result.weights).all()
+
+
+@pytest.mark.parametrize("matrix", [np.zeros((2, 2)), np.full((2, 2), np.inf), np.array([[np.nan, 0.0], [0.0, 1.0]])])
+def test_nothing_is_solved_with_a_matrix_that_is_no_curvature(matrix):
+    assert weights_module._solved(matrix, np.ones(2)) is None
+
+
 def test_coverage_has_no_part_in_weights(toy):
     for options in ({"fraction": 0.4, "weights": True}, {"same_model": True}):
         result = leanset.prune(recorded(toy), **options, penalty="total", frontier=False)

@@ -14,6 +14,7 @@ from scipy.special import expit, softmax
 import leanset
 
 TOLERANCE = 0.01  # relative, of a change; and 1e-5 of the head, below which a change cannot be told from none
+ROUNDING = 1e-15  # of a head whose every weight is zero
 SETTLED = 1e-9  # relative gradient at which the judge has found the minimum
 
 
@@ -181,6 +182,16 @@ class Judge:
             )  # what all classes share changes no probability, and a free bias may have it
         return theta
 
+    def error(self, theta, l2, weights):
+        """Return how far a head may be from the minimum: the slope there, divided by the least curvature, l2."""
+        if l2 <= 0:
+            return 0.0
+        w = weights / weights.sum()
+        slope = (w[:, None] * (self.predicted(self.x @ theta.T) - self.y)).T @ self.x
+        slope[:, :-1] += l2 * theta[:, :-1]
+        slope[:, -1] += l2 * theta[:, -1] if self.penalised else 0.0
+        return float(np.linalg.norm(slope) / l2)
+
     def _descended(self, l2, weights):
         w = weights / weights.sum()
         ridge = np.full(self.x.shape[1], l2)
@@ -240,7 +251,11 @@ def judged(nth):
     if full is None or lean is None:
         return "not judged"
     norm, change = np.linalg.norm(full), np.linalg.norm(lean - full)
-    slack = 1e-5 * norm + certificate.refit_error_bound
+    error = judge.error(full, certificate.l2, np.ones(len(features)))
+    error += judge.error(lean, certificate.train_l2, result.weight)
+    if error > TOLERANCE * norm + ROUNDING:
+        return "not judged"
+    slack = 1e-5 * norm + certificate.refit_error_bound + error + ROUNDING
     for name, said, found in (("head", certificate.head_norm, norm), ("change", certificate.refit_change, change)):
         if not abs(said - found) <= TOLERANCE * found + slack:
             return f"{nth}: {name}: said {said:.6g}, found {found:.6g} (head {norm:.6g})"

@@ -49,7 +49,8 @@ class _Look:
         if not any(job.method != FULL for job in self.jobs):
             return []
         network, path = Network(self.study.setup.images, self.study.setup.scorer_settings()), self.study.path / NETWORK
-        is_finished = is_stored(path / HEAD)
+        needed = any(job.method != FULL for job in self.pending)
+        is_finished = is_stored(path / HEAD) or not needed
         each = sum(seconds for _, seconds in network_seconds(network, gradients=self.study.needs_gradients(self.jobs)))
         settings = network.settings
         recipe, images = settings.recipe, len(network.images)

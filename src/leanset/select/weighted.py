@@ -118,7 +118,8 @@ def sampled(norms: Vector, constraints: Constraints, count: int, rng: np.random.
         rest = members[~constraints.pinned[members]]
         keep = len(rest) - int(quotas[group])
         if keep:
-            probability = _probabilities(np.sqrt(norms[rest]), keep)
+            lengths = norms[rest] if np.isfinite(norms[rest]).all() else np.ones(len(rest))  # too long for float32
+            probability = _probabilities(np.sqrt(lengths), keep)
             drawn = _systematic(probability, norms[rest], keep, rng)
             base[rest[drawn]] = 1.0 / probability[drawn]
     return base

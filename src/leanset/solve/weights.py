@@ -103,7 +103,8 @@ class _Dual:
         for _ in range(_NEWTON_STEPS):
             if np.linalg.norm(point.slope) <= 1e-15 * self.problem.scale:
                 break
-            moved = self._searched(point, self._step(point, softness), softness)
+            step = self._step(point, softness)
+            moved = None if step is None else self._searched(point, step, softness)
             if moved is None:
                 break  # what is left is rounding of the function
             point = moved
@@ -117,11 +118,12 @@ class _Dual:
         value += float(np.sum(direction * (0.5 * soft - problem.target)))
         return _Point(direction, along, value, problem.missing(factors) + soft)
 
-    def _step(self, point: "_Point", softness: float) -> Matrix:
+    def _step(self, point: "_Point", softness: float) -> Matrix | None:
         problem, moved = self.problem, 1.0 + point.along
         free = problem.kept * ((moved > problem.low) & (moved < problem.high))
         matrix = problem.normal_matrix(free) + softness * self.softener
-        return -self._lifted(_solved(matrix, self._reduced(point.slope)))
+        solution = _solved(matrix, self._reduced(point.slope))
+        return None if solution is None else -self._lifted(solution)
 
     def _searched(self, point: "_Point", step: Matrix, softness: float) -> "_Point | None":
         length, descent = 1.0, float(np.sum(point.slope * step))
@@ -140,14 +142,20 @@ class _Dual:
         return np.asarray(self.basis @ vector.reshape(self.basis.shape[1], -1))
 
 
-def _solved(matrix: Matrix, rhs: Vector) -> Vector:
-    """Solve with a matrix that may be singular in float64: few free rows, and hardly any softness."""
-    lift = 0.0
-    while True:
+def _solved(matrix: Matrix, rhs: Vector) -> Vector | None:
+    """Solve with a matrix that may be singular in float64: few free rows, and hardly any softness.
+
+    Returns None for a matrix that nothing can be solved with: rows so large or so small that it is infinite or zero.
+    """
+    size, lift = float(np.trace(matrix)), 0.0
+    if not (np.isfinite(matrix).all() and size > 0):
+        return None
+    while lift <= size:
         try:
             return factored(matrix + lift * np.eye(len(matrix)))(rhs)
         except np.linalg.LinAlgError:
-            lift = 100 * lift or 1e-15 * float(np.trace(matrix))
+            lift = max(100 * lift, 1e-15 * size, np.finfo(np.float64).tiny)
+    return None
 
 
 def _by_gradients(problem: WeightProblem) -> Weights:
