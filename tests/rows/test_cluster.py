@@ -179,7 +179,10 @@ def test_an_interrupt_closes_the_local_cluster(tmp_path):
             time.sleep(0.1)
         time.sleep(1.0)
         run.send_signal(signal.SIGINT)
-        _, said = run.communicate(timeout=60)
+        try:
+            _, said = run.communicate(timeout=60)
+        finally:
+            run.kill()  # or a run that does not end would keep the test from ending, too
     assert b"KeyboardInterrupt" in said
     _, alive = psutil.wait_procs(children, timeout=10)
     assert not alive
