@@ -66,9 +66,10 @@ class Network:
     def outline(self) -> Outline:
         """Return the facts about the data that a plan needs, before the network is trained."""
         images = self.images
+        width = find_head(self.model)[1].in_features
         return Outline(
             targets=Classes(images.labels, images.classes),
-            width=find_head(self.model)[1].in_features,
+            width=width,
             total=float(len(images)),
             rows=images.rows,
             left_out=bool(images.unreadable),
@@ -77,6 +78,7 @@ class Network:
             l2=self.settings.recipe.weight_decay,
             penalty=NETWORK_PENALTY,
             standardize=False,
+            in_memory=len(images) * width * np.dtype(np.float32).itemsize,
         )
 
     def check_can_serve(self, strategy: Strategy) -> bool:
