@@ -162,6 +162,13 @@ def test_broken_files(tmp_path, name, text, match):
     assert name in str(raised.value)
 
 
+def test_a_column_name_that_is_not_utf8(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"x": 1, "la\xffbel": "a"}\n{"x": 2, "la\xffbel": "b"}\n')
+    with pytest.raises(InputError, match=r"the name of a column is not UTF-8"):
+        open_source(f"jsonl:{path}")
+
+
 def test_text_that_is_not_utf8(tmp_path):
     (tmp_path / "a.csv").write_bytes(b"x,label\n1,caf\xe9\n2,bar\n")
     with pytest.raises(InputError, match=r"a\.csv"):

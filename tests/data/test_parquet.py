@@ -163,6 +163,15 @@ def test_damaged_and_foreign_files(tmp_path):
         open_source(f"parquet:{tmp_path / 'empty'}")
 
 
+def test_lists_without_a_row_are_refused_in_words(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"embedding": pa.array([], pa.list_(pa.float32())), "label": pa.array([], pa.int64())}), path
+    )
+    with pytest.raises(InputError):
+        open_source(str(path))
+
+
 @pytest.mark.parametrize("text", [b"wolf", b"label"], ids=["in a label", "in a column's name"])
 def test_text_that_is_not_utf8(tmp_path, text):
     path = tmp_path / "a.parquet"

@@ -133,7 +133,11 @@ def is_text(schema: "pa.Schema", name: str) -> bool:
 
 
 def _check(schema: "pa.Schema", where: str, reading: Reading) -> None:
-    twice = {name for name in schema.names if schema.names.count(name) > 1}
+    try:
+        names = schema.names
+    except UnicodeDecodeError:
+        raise InputError(f"{where}: the name of a column is not UTF-8.") from None
+    twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise InputError(f"{where}: several columns are called `{min(twice)}`; give each a name of its own.")
     single = ("label_column", "weight_column", "image_column", "text_column", "id_column")

@@ -246,7 +246,7 @@ def _from_lists(column: "pa.ChunkedArray", name: str, where: str) -> AnyArray:
     if flat.null_count:
         row = int(np.argmax(flat.is_null().to_numpy())) // int(lengths[0])
         raise InputError(f"{where}: column `{name}` has a missing number in row {row}.")
-    matrix: AnyArray = flat.to_numpy().reshape(len(column), -1)
+    matrix: AnyArray = flat.to_numpy().reshape(len(column), int(lengths[0]) if len(lengths) else 0)
     return matrix
 
 

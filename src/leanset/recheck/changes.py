@@ -106,8 +106,11 @@ def _check_influence(heads: Heads, run: SavedRun) -> Iterator[Check]:
         off = 3 * heads.error * problem.total / max(left, 1e-3 * problem.total)
         yield close("influence", certificate["influence_change"], linear, _SOLVED, off)
     if certificate["inverse"] == "cholesky" and heads.full.size <= LARGEST_DENSE:
+        rows = problem.lengths
         seen, most = problem.influence_norms(heads.full, shift)
-        allowed = _SOLVED * seen + _SINGLE * most + heads.error / len(seen)
+        # A head that is off by e has gradients and curvatures that are off by e·|x|², and the inverse is at most 1 / l2.
+        off = heads.error * (1.0 + float(rows.max()) ** 2 / max(certificate["l2"], 1e-300)) / len(seen)
+        allowed = _SOLVED * seen + _SINGLE * most + off
         near = np.abs(run.table["influence_norm"] - seen) <= allowed
         yield Check("influence_norm", bool(near.all()), f"of {len(seen):,} rows")
 
