@@ -165,7 +165,7 @@ INTERRUPTED = """
 import sys, leanset
 from tests.rows.places import mixture
 if __name__ == "__main__":
-    leanset.prune(*mixture(), fraction=0.5, dask="local:1", progress=False, frontier=False)
+    leanset.prune(*mixture(), fraction=0.5, dask="local:1", progress=False, frontier=False, seconds=60)
 """
 
 
