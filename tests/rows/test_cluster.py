@@ -97,9 +97,9 @@ class Counting(DaskEngine):
         super().__init__(client)
         self.nth, self.then, self.sizes = nth, then, []
 
-    def _submitted(self, block, work, table, columns, weights, width):
-        self.sizes.append(len(cloudpickle.dumps((block, work, table._part(slice(0, 1))))))
-        parts = super()._submitted(block, work, table, columns, weights, width)
+    def _submitted(self, block, whole):
+        self.sizes.append(len(cloudpickle.dumps((block, whole.work, whole.table._part(slice(0, 1))))))
+        parts = super()._submitted(block, whole)
         if len(self.sizes) == self.nth:
             self.then()
         return parts

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-from leanset._arrays import AnyArray, Rows, Vector
+from leanset._arrays import AnyArray, Rows
 from leanset._errors import ClusterError, InputError, missing_extra
 from leanset._threads import thread_count
-from leanset.rows.columns import Column, Stored, stored_in, with_places, with_stored
+from leanset.rows.columns import Stored, stored_in, with_places, with_stored
 from leanset.rows.dask_rows import DaskRows
-from leanset.rows.engine import Engine
+from leanset.rows.engine import Block, Engine, Pass
 from leanset.rows.memory import MemoryRows
-from leanset.rows.ordered import BLOCK_ROWS, GROUP, summed
+from leanset.rows.ordered import BLOCK_ROWS, GROUP, blocks_in, summed
 from leanset.rows.scaled import ScaledRows
-from leanset.rows.table import RowTable
+from leanset.rows.table import PlacedRows, RowTable
 
 LOCAL = "local:"
 _KEPT = 16  # arrays whose blocks stay with the workers, so that they travel once and not in every pass
@@ -29,23 +29,11 @@ _CONNECT = 20.0  # seconds to reach a scheduler
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteRows(RowTable):
+class RemoteRows(PlacedRows):
     """Rows that workers have computed and keep; if a worker is lost, others compute its blocks again."""
 
     client: Any
     blocks: tuple[Any, ...]
-    _shape: tuple[int, int]
-    _dtype: np.dtype[np.generic]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """Type of the numbers."""
-        return self._dtype
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         if isinstance(rows, slice):
@@ -72,70 +60,39 @@ class DaskEngine:
         self.client = client
         self._held: OrderedDict[int, tuple[Any, list[Any]]] = OrderedDict()
 
-    def summed(
-        self,
-        block: Callable[..., Any],
-        work: Callable[..., Any],
-        table: RowTable,
-        columns: tuple[Column, ...],
-        weights: Vector | None,
-        width: int,
-    ) -> Any:
+    def summed(self, block: Block, whole: Pass) -> Any:
         """Return the sum over all blocks; groups of blocks are added up by workers."""
         with self._explained():
-            parts = self._submitted(block, work, table, columns, weights, width)
+            parts = self._submitted(block, whole)
             while len(parts) > 1:
                 groups = [parts[start : start + GROUP] for start in range(0, len(parts), GROUP)]
                 parts = [self.client.submit(summed, group, pure=False) for group in groups]
             return self._result(parts[0])
 
-    def mapped(
-        self,
-        block: Callable[..., AnyArray],
-        work: Callable[..., AnyArray],
-        table: RowTable,
-        columns: tuple[Column, ...],
-        weights: Vector | None,
-        width: int,
-    ) -> Iterator[AnyArray]:
+    def mapped(self, block: Block, whole: Pass) -> Iterator[AnyArray]:
         """Yield the results of all blocks."""
         with self._explained():
-            parts = self._submitted(block, work, table, columns, weights, width)
+            parts = self._submitted(block, whole)
             for nth in range(len(parts)):
                 yield self._result(parts[nth])
                 parts[nth] = None  # so that the worker can forget it
 
-    def kept(
-        self,
-        block: Callable[..., AnyArray],
-        work: Callable[..., AnyArray],
-        table: RowTable,
-        columns: tuple[Column, ...],
-        weights: Vector | None,
-        width: int,
-    ) -> RowTable:
+    def kept(self, block: Block, whole: Pass) -> RowTable:
         """Return the results of all blocks as a table of futures."""
         with self._explained():
-            parts = self._submitted(block, work, table, columns, weights, width)
+            parts = self._submitted(block, whole)
             columns_of, dtype = self._result(self.client.submit(_kind, parts[0], pure=False))
-            return RemoteRows(self.client, tuple(parts), (len(table), columns_of), dtype)
+            return RemoteRows((len(whole.table), columns_of), dtype, self.client, tuple(parts))
 
-    def _submitted(
-        self,
-        block: Callable[..., Any],
-        work: Callable[..., Any],
-        table: RowTable,
-        columns: tuple[Column, ...],
-        weights: Vector | None,
-        width: int,
-    ) -> list[Any]:
-        stored = stored_in(columns)
-        task = self.client.submit(_same, (block, work, with_places(columns, stored), width), pure=False)
-        arrays = [*stored, *([] if weights is None else [weights])]
-        inputs = [self._blocks(each) for each in (table, *arrays)]
+    def _submitted(self, block: Block, whole: Pass) -> list[Any]:
+        stored, weighted = stored_in(whole.columns), whole.weights is not None
+        task = self.client.submit(
+            _same, (block, whole.work, with_places(whole.columns, stored), whole.width), pure=False
+        )
+        arrays = [*stored, *([] if whole.weights is None else [whole.weights])]
+        inputs = [self._blocks(each) for each in (whole.table, *arrays)]
         return [
-            self.client.submit(_computed, task, weights is not None, *parts, pure=False)
-            for parts in zip(*inputs, strict=True)
+            self.client.submit(_computed, task, weighted, *parts, pure=False) for parts in zip(*inputs, strict=True)
         ]
 
     def _blocks(self, stored: Stored) -> list[Any]:
@@ -162,7 +119,7 @@ class DaskEngine:
         if isinstance(stored, ScaledRows):
             scaling = stored.mean, stored.scale, stored.last
             return [self.client.submit(ScaledRows, part, *scaling, pure=False) for part in self._blocks(stored.table)]
-        blocks = [slice(start, min(start + BLOCK_ROWS, len(stored))) for start in range(0, len(stored), BLOCK_ROWS)]
+        blocks = blocks_in(len(stored))
         if isinstance(stored, RowTable):
             return [self.client.submit(_same, stored._part(block), pure=False) for block in blocks]
         return [self.client.submit(_same, np.ascontiguousarray(stored[block]), pure=False) for block in blocks]
@@ -258,7 +215,7 @@ def _computed(task: tuple[Any, ...], weighted: bool, table: RowTable, *arrays: A
     block, work, columns, width = task
     stored, weights = (list(arrays[:-1]), arrays[-1]) if weighted else (list(arrays), None)
     with thread_count(1), _blas().limit(limits=1, user_api="blas"):
-        return block(work, table, with_stored(columns, stored), weights, width)
+        return block(Pass(work, table, with_stored(columns, stored), weights, width))
 
 
 @cache

@@ -3,6 +3,7 @@
 import contextlib
 import contextvars
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from leanset._arrays import AnyArray, Vector
@@ -10,40 +11,37 @@ from leanset.rows.columns import Column
 from leanset.rows.table import RowTable
 
 
+@dataclass(frozen=True)
+class Pass:
+    """One pass over the rows of a table.
+
+    Attributes
+    ----------
+    work : what is computed from a chunk of rows and the same rows of the columns
+    table, columns, weights : what is read
+    width : numbers that `work` stores per row
+    """
+
+    work: Callable[..., Any]
+    table: RowTable
+    columns: tuple[Column, ...]
+    weights: Vector | None
+    width: int
+
+
+Block = Callable[[Pass], Any]  # computes a pass over the rows of one block
+
+
 class Engine(Protocol):
-    """Computes blocks of a pass elsewhere."""
+    """Computes the blocks of a pass elsewhere."""
 
-    def summed(
-        self,
-        block: Callable[..., Any],
-        work: Callable[..., Any],
-        table: RowTable,
-        columns: tuple[Column, ...],
-        weights: Vector | None,
-        width: int,
-    ) -> Any:
-        """Return the sum of `block(work, ...)` over all blocks of rows, in the order of `OrderedSum`."""
+    def summed(self, block: Block, whole: Pass) -> Any:
+        """Return the sum of a pass over all blocks of rows, in the order of `OrderedSum`."""
 
-    def mapped(
-        self,
-        block: Callable[..., AnyArray],
-        work: Callable[..., AnyArray],
-        table: RowTable,
-        columns: tuple[Column, ...],
-        weights: Vector | None,
-        width: int,
-    ) -> Iterable[AnyArray]:
-        """Yield `block(work, ...)` for all blocks of rows, in order."""
+    def mapped(self, block: Block, whole: Pass) -> Iterable[AnyArray]:
+        """Yield what a pass finds in each block of rows, in order."""
 
-    def kept(
-        self,
-        block: Callable[..., AnyArray],
-        work: Callable[..., AnyArray],
-        table: RowTable,
-        columns: tuple[Column, ...],
-        weights: Vector | None,
-        width: int,
-    ) -> RowTable:
+    def kept(self, block: Block, whole: Pass) -> RowTable:
         """Return what `mapped` yields as one table that stays where it was computed."""
 
 

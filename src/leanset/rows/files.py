@@ -6,14 +6,14 @@ import numpy as np
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError
 from leanset._files import open_regular
-from leanset.rows.table import RowTable
+from leanset.rows.table import PlacedRows
 
 _WORTH_READING = 2**14  # bytes that are read along rather than to seek for the next row
 _AT_ONCE = 2**26  # bytes that are read in one go for scattered rows
 
 
 @dataclass(frozen=True)
-class FileRows(RowTable):
+class FileRows(PlacedRows):
     """The rows of an array in a file, such as an npy file; only the rows of a chunk are ever in memory.
 
     The file is read, not mapped: mapped pages count as memory of the process, and a file that becomes shorter while it is
@@ -30,25 +30,13 @@ class FileRows(RowTable):
     """
 
     path: str
-    _shape: tuple[int, int]
-    _dtype: np.dtype[np.generic]
     _offset: int
 
     @classmethod
     def of(cls, mapped: np.memmap) -> "FileRows":
         """Return the rows of a whole mapped array."""
         rows, columns = mapped.shape
-        return cls(os.fspath(str(mapped.filename)), (rows, columns), mapped.dtype, mapped.offset)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """Type of the numbers."""
-        return self._dtype
+        return cls((rows, columns), mapped.dtype, os.fspath(str(mapped.filename)), mapped.offset)
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         if isinstance(rows, slice):

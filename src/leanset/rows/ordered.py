@@ -9,6 +9,17 @@ BLOCK_ROWS = 2**16  # rows of a block; what a worker of a cluster gets at once
 GROUP = 16  # blocks, and then groups, that are added up at a time
 
 
+def blocks_in(rows: int) -> list[slice]:
+    """Return the blocks of so many rows.
+
+    Examples
+    --------
+    >>> blocks_in(BLOCK_ROWS + 1)
+    [slice(0, 65536, None), slice(65536, 65537, None)]
+    """
+    return [slice(start, min(start + BLOCK_ROWS, rows)) for start in range(0, rows, BLOCK_ROWS)]
+
+
 class OrderedSum:
     """The sum of parts in groups of `GROUP`, then of these sums in groups of `GROUP`, and so on.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
-from leanset.rows.table import RowTable
+from leanset.rows.table import PlacedRows, RowTable
 
 _GROUPS_KEPT = 4  # row groups that stay decoded, because several threads read chunks of the same one
 _kept: "OrderedDict[tuple[str, tuple[str, ...], int], AnyArray]" = OrderedDict()
@@ -18,7 +18,7 @@ _lock = threading.Lock()
 
 
 @dataclass(frozen=True)
-class ParquetRows(RowTable):
+class ParquetRows(PlacedRows):
     """The rows of the feature columns in several Parquet files.
 
     Attributes
@@ -31,18 +31,6 @@ class ParquetRows(RowTable):
     groups: tuple[tuple[str, int, int], ...]
     columns: tuple[str, ...]
     read: Callable[[str, int, tuple[str, ...]], AnyArray]
-    _shape: tuple[int, int]
-    _dtype: np.dtype[np.generic]
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """Type of the numbers."""
-        return self._dtype
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         if isinstance(rows, slice):
@@ -72,7 +60,7 @@ class ParquetRows(RowTable):
         base = starts[first]
         some = tuple((file, number, start - base) for file, number, start in self.groups[first:last])
         stop = starts[last] if last < len(starts) else self._shape[0]
-        whole = ParquetRows(some, self.columns, self.read, (stop - base, self._shape[1]), self._dtype)
+        whole = ParquetRows((stop - base, self._shape[1]), self._dtype, some, self.columns, self.read)
         return RowTable._part(whole, slice(rows.start - base, rows.stop - base))
 
 
@@ -89,4 +77,4 @@ def parquet_rows(
             if size:
                 groups.append((file, number, start))
             start += size
-    return ParquetRows(tuple(groups), columns, read, (start, kind["width"]), kind["dtype"])
+    return ParquetRows((start, kind["width"]), kind["dtype"], tuple(groups), columns, read)

@@ -14,9 +14,9 @@ import numpy as np
 from leanset._arrays import AnyArray, Rows, Vector
 from leanset._threads import available_threads, in_order, row_chunks
 from leanset.rows.columns import Column, in_chunk
-from leanset.rows.engine import engine
+from leanset.rows.engine import Pass, engine
 from leanset.rows.memory import MemoryRows
-from leanset.rows.ordered import BLOCK_ROWS, OrderedSum, added, own
+from leanset.rows.ordered import BLOCK_ROWS, OrderedSum, blocks_in, summed
 from leanset.rows.table import RowTable
 from leanset.rows.watch import watched_rows
 
@@ -48,39 +48,28 @@ def sum_rows(work: Work[Sum], table: RowTable, *columns: Column, width: int, wei
     """
     if not len(table):
         return work(*_arguments(table, slice(0, 0), columns, weights))  # which says what a sum of nothing looks like
-    cluster = engine()
-    if cluster is not None:
-        total = cluster.summed(sum_of_block, work, table, columns, weights, width)
-    else:
-        total = _summed_here(work, table, columns, weights, width)
+    cluster, whole = engine(), Pass(work, table, columns, weights, width)
+    total = _summed_here(whole) if cluster is None else cluster.summed(_sum_of_block, whole)
     if total is None:  # no row counts
         return work(*_arguments(table, slice(0, min(64, len(table))), columns, weights))
     return total  # type: ignore[no-any-return]
 
 
-def _summed_here(
-    work: Work[Any], table: RowTable, columns: tuple[Column, ...], weights: Vector | None, width: int
-) -> Any:
-    chunks, whole, block = row_chunks(len(table), width), OrderedSum(), None
-    parts = in_order(_on_chunks(work, table, columns, weights), chunks)
+def _summed_here(whole: Pass) -> Any:
+    rows = len(whole.table)
+    chunks, total, block = row_chunks(rows, whole.width), OrderedSum(), None
+    parts = in_order(_on_chunks(whole), chunks)
     for chunk, part in watched_rows(zip(chunks, parts, strict=True), chunks):
-        if part is not None:
-            block = own(part) if block is None else added(block, part)
-        if chunk.stop % BLOCK_ROWS == 0 or chunk.stop == len(table):
-            whole.add(block)
+        block = summed((block, part))
+        if chunk.stop % BLOCK_ROWS == 0 or chunk.stop == rows:
+            total.add(block)
             block = None
-    return whole.total()
+    return total.total()
 
 
-def sum_of_block(
-    work: Work[Any], table: RowTable, columns: tuple[Column, ...], weights: Vector | None, width: int
-) -> Any:
+def _sum_of_block(block: Pass) -> Any:
     """Return the sum over the chunks of one block of rows; None if no row counts."""
-    total: Any = None
-    for part in map(_on_chunks(work, table, columns, weights), row_chunks(len(table), width)):
-        if part is not None:
-            total = own(part) if total is None else added(total, part)
-    return total
+    return summed(map(_on_chunks(block), row_chunks(len(block.table), block.width)))
 
 
 def map_rows(
@@ -95,11 +84,10 @@ def map_rows(
     >>> map_rows(lambda x: 2 * x[:, 0], MemoryRows(np.eye(2)), width=2).tolist()
     [2.0, 0.0]
     """
-    cluster = engine()
+    cluster, whole = engine(), Pass(work, table, columns, weights, width)
     if cluster is not None and len(table):
-        blocks = cluster.mapped(map_of_block, work, table, columns, weights, width)
-        return _filled(blocks, [slice(a, min(a + BLOCK_ROWS, len(table))) for a in range(0, len(table), BLOCK_ROWS)])
-    return map_of_block(work, table, columns, weights, width)
+        return _filled(cluster.mapped(_map_of_block, whole), blocks_in(len(table)))
+    return _map_of_block(whole)
 
 
 def kept_rows(
@@ -108,25 +96,23 @@ def kept_rows(
     """Return `map_rows` of the same arguments as a column for further passes; on a cluster it stays with the workers."""
     cluster = engine()
     if cluster is not None and len(table):
-        return cluster.kept(map_of_block, work, table, columns, weights, width)
+        return cluster.kept(_map_of_block, Pass(work, table, columns, weights, width))
     return map_rows(work, table, *columns, width=width, weights=weights)
 
 
-def map_of_block(
-    work: Callable[..., AnyArray], table: RowTable, columns: tuple[Column, ...], weights: Vector | None, width: int
-) -> AnyArray:
+def _map_of_block(block: Pass) -> AnyArray:
     """Return the map of all rows of a table, or of one block of it."""
 
     def on_chunk(chunk: slice) -> AnyArray:
-        rows = chunk if weights is None else _counting(weights, chunk)
-        part = work(*_arguments(table, rows, columns, None))
+        rows = chunk if block.weights is None else _counting(block.weights, chunk)
+        part: AnyArray = block.work(*_arguments(block.table, rows, block.columns, None))
         if isinstance(rows, slice):
             return part
         whole = np.zeros((chunk.stop - chunk.start, *part.shape[1:]), dtype=part.dtype)
         whole[rows - chunk.start] = part
         return whole
 
-    return _mapped(on_chunk, len(table), width)
+    return _mapped(on_chunk, len(block.table), block.width)
 
 
 def map_some_rows(work: Callable[..., AnyArray], table: RowTable, rows: Rows, *columns: Column, width: int) -> AnyArray:
@@ -175,25 +161,24 @@ def largest_in_rows(table: RowTable) -> Vector:
 
 def map_block_wise(work: Callable[[AnyArray], AnyArray], table: RowTable) -> AnyArray:
     """Return `work(chunk)`, one row for each chunk, stacked; for what is no sum, such as a maximum."""
-    cluster = engine()
+    cluster, whole = engine(), Pass(work, table, (), None, table.shape[1])
     if cluster is not None and len(table):
-        return np.concatenate(list(cluster.mapped(_stack_of_block, work, table, (), None, table.shape[1])))
-    return _stack_of_block(work, table, (), None, table.shape[1])
+        return np.concatenate(list(cluster.mapped(_stack_of_block, whole)))
+    return _stack_of_block(whole)
 
 
-def _stack_of_block(work: Callable[..., AnyArray], table: RowTable, _: Any, __: Any, width: int) -> AnyArray:
-    chunks = row_chunks(len(table), width)
-    return np.concatenate(list(in_order(lambda chunk: work(table._read_rows(chunk)), chunks)))
+def _stack_of_block(block: Pass) -> AnyArray:
+    return np.concatenate(list(in_order(_on_chunks(block), row_chunks(len(block.table), block.width))))
 
 
-def _on_chunks(
-    work: Callable[..., Any], table: RowTable, columns: tuple[Column, ...], weights: Vector | None = None
-) -> Callable[[slice], Any]:
+def _on_chunks(whole: Pass) -> Callable[[slice], Any]:
+    weights = whole.weights
+
     def on_chunk(chunk: slice) -> Any:
         rows = chunk if weights is None else _counting(weights, chunk)
         if not isinstance(rows, slice) and not len(rows):
             return None
-        return work(*_arguments(table, rows, columns, weights))
+        return whole.work(*_arguments(whole.table, rows, whole.columns, weights))
 
     return on_chunk
 

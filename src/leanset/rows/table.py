@@ -47,6 +47,24 @@ class RowTable(abc.ABC):
 
 
 @dataclass(frozen=True)
+class PlacedRows(RowTable):
+    """Rows in some other place, whose shape and type were learnt when it was opened."""
+
+    _shape: tuple[int, int]
+    _dtype: np.dtype[np.generic]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """Type of the numbers."""
+        return self._dtype
+
+
+@dataclass(frozen=True)
 class PartRows(RowTable):
     """Consecutive rows of a table."""
 

@@ -8,19 +8,17 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError, missing_extra
-from leanset.rows.table import RowTable
+from leanset.rows.table import PlacedRows
 
 ABOUT = "leanset"  # attribute of a store with what is known about it
 
 
 @dataclass(frozen=True)
-class ZarrRows(RowTable):
+class ZarrRows(PlacedRows):
     """The rows of an array in a store; chunks are read when they are needed, and their checksums are compared."""
 
     store: str
     name: str
-    _shape: tuple[int, int]
-    _dtype: np.dtype[np.generic]
 
     @classmethod
     def of(cls, store: str, name: str) -> "ZarrRows":
@@ -28,17 +26,7 @@ class ZarrRows(RowTable):
         array = opened_array(store, name)
         refuse_missing_chunks(store, name)
         rows, columns = array.shape
-        return cls(store, name, (rows, columns), np.dtype(array.dtype))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and of columns."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype[np.generic]:
-        """Type of the numbers."""
-        return self._dtype
+        return cls((rows, columns), np.dtype(array.dtype), store, name)
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return read_array(self.store, self.name, rows)
@@ -109,12 +97,12 @@ def _damaged_chunk(array: Any, rows: slice | Rows) -> str:
 def _keys(array: Any) -> list[str]:
     from zarr.core.sync import sync
 
-    async def listed() -> list[str]:
-        prefix = array.store_path.path
-        return [key async for key in array.store_path.store.list_prefix(f"{prefix}/" if prefix else "")]
-
     prefix = f"{array.store_path.path}/" if array.store_path.path else ""
-    return [key.removeprefix(prefix) for key in sync(listed())]
+
+    async def listed() -> list[str]:
+        return [key.removeprefix(prefix) async for key in array.store_path.store.list_prefix(prefix)]
+
+    return sync(listed())
 
 
 def reason(error: Exception) -> str:
