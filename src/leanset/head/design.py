@@ -15,6 +15,7 @@ from leanset.rows import (
     ScaledRows,
     all_rows,
     as_table,
+    gathered,
     kept_rows,
     largest_in_rows,
     map_rows,
@@ -27,7 +28,8 @@ _LARGEST = 1e140  # of an entry, so that sums of squares stay below 1e308
 _MEMORY = 2**30  # bytes for what a design stores, if nobody says
 # Shares of the memory. Up to four columns of outputs are there at once: predictions and residuals of the head, predictions
 # of a refit, and those that look for wrong labels. What does not fit is computed anew in each pass.
-_FOR_ROWS, _FOR_COLUMN = 2, 5
+_FOR_ROWS, _FOR_COLUMN, _FOR_KEPT = 2, 5, 8
+_WORTH_GATHERING = 0.75  # share of the rows up to which passes over a copy are worth its memory
 
 
 def stores_rows(rows: int, width: int, memory: int) -> bool:
@@ -108,6 +110,18 @@ class Design:
         """Return a copy of some rows."""
         worth = None if self.worth is None else self.worth[rows]
         return replace(self, rows=some_rows(self.rows, rows), targets=self.targets[rows], worth=worth)
+
+    def counting(self, weights: Vector) -> "tuple[Design, Vector]":
+        """Return the rows of non-zero weight as a design of their own, and their weights; all, if most rows count.
+
+        A fit passes over them dozens of times, so they are gathered once (`gathered`) and not in each pass.
+        """
+        rows = np.flatnonzero(weights)
+        if not 0 < len(rows) <= _WORTH_GATHERING * len(self):
+            return self, weights
+        some = gathered(self.rows, rows, self.memory // _FOR_KEPT)
+        worth = None if self.worth is None else self.worth[rows]
+        return replace(self, rows=some, targets=self.targets[rows], worth=worth), weights[rows]
 
     def counts(self, weights: Vector | None = None) -> Vector | None:
         """Return how much each row counts if `weights` of them are there; None if every row counts 1."""

@@ -72,6 +72,8 @@ def fit_head(
     >>> fit_head(Design(rows, rng.integers(0, 3, 60), Softmax(3)), 1e-2).gradient_norm < 1e-8
     True
     """
+    if weights is not None:
+        design, weights = design.counting(weights)
     if start is None and len(design) > _WARM_START_ROWS:
         counting = np.arange(len(design)) if weights is None else np.flatnonzero(weights)
         some = counting[:: max(8, len(counting) // _WARM_START_MOST)]

@@ -9,6 +9,7 @@ from leanset.rows.parquet_rows import ParquetRows, parquet_rows
 from leanset.rows.passes import (
     all_rows,
     blocks_of,
+    gathered,
     kept_rows,
     largest_in_rows,
     map_rows,
@@ -44,6 +45,7 @@ __all__ = [
     "computed_by",
     "dask_cluster",
     "finish_store",
+    "gathered",
     "is_dask_array",
     "is_whole_map",
     "kept_rows",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
-from leanset.rows.table import PlacedRows, RowTable
+from leanset.rows.table import ChosenRows, PlacedRows, RowTable
 
 _GROUPS_KEPT = 4  # row groups that stay decoded, because several threads read chunks of the same one
 _kept: "OrderedDict[tuple[str, tuple[str, ...], int], AnyArray]" = OrderedDict()
@@ -54,7 +54,10 @@ class ParquetRows(PlacedRows):
             _kept.move_to_end(key)
             return _kept[key]
 
-    def _part(self, rows: slice) -> RowTable:
+    def _part(self, rows: slice | Rows) -> RowTable:
+        if not isinstance(rows, slice):
+            first, last = int(rows.min()), int(rows.max())
+            return ChosenRows(self._part(slice(first, last + 1)), rows - first)
         starts = [start for *_, start in self.groups]
         first, last = bisect_right(starts, rows.start) - 1, bisect_right(starts, rows.stop - 1)
         base = starts[first]
