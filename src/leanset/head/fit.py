@@ -170,9 +170,8 @@ def _line_search(
 def _preconditioner(curvature: Curvature) -> Operator:
     outputs, width = curvature.shape
     dense = outputs * width <= _DENSE_PRECONDITIONER
-    counting = curvature.rows_that_count
-    stride = max(1, len(counting) // max(4096, 4 * width * (outputs if dense else 1)))
-    sample = curvature if stride == 1 else curvature.sample(counting[::stride])
+    enough = max(4096, 4 * width * (outputs if dense else 1))
+    sample = curvature.every(len(curvature.rows_that_count) // enough)
     if not dense:
         return sample.kronecker().solve
     try:
