@@ -2,7 +2,7 @@ from leanset.rows.cluster import LOCAL, dask_cluster
 from leanset.rows.columns import Column, Derived
 from leanset.rows.converted import ConvertedRows
 from leanset.rows.dask_rows import DaskRows, is_dask_array
-from leanset.rows.engine import computed_by, on_cluster
+from leanset.rows.engine import computed_by, engine, on_cluster
 from leanset.rows.files import FileRows, is_whole_map
 from leanset.rows.memory import MemoryRows, as_table
 from leanset.rows.parquet_rows import ParquetRows, parquet_rows
@@ -23,7 +23,7 @@ from leanset.rows.scaled import ScaledRows
 from leanset.rows.table import ChosenRows, RowTable
 from leanset.rows.watch import watched_by
 from leanset.rows.zarr_rows import ZarrRows, read_array, refuse_missing_chunks, store_of
-from leanset.rows.zarr_writer import StoreWriter, finish_store
+from leanset.rows.zarr_writer import StoreWriter, finish_store, has_rows, write_rows
 
 __all__ = [
     "LOCAL",
@@ -44,8 +44,10 @@ __all__ = [
     "blocks_of",
     "computed_by",
     "dask_cluster",
+    "engine",
     "finish_store",
     "gathered",
+    "has_rows",
     "is_dask_array",
     "is_whole_map",
     "kept_rows",
@@ -62,4 +64,5 @@ __all__ = [
     "sum_rows",
     "threads_of_pass",
     "watched_by",
+    "write_rows",
 ]

@@ -2,8 +2,8 @@
 
 import contextlib
 import weakref
-from collections import OrderedDict
-from collections.abc import Iterator
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,6 +24,7 @@ from leanset.rows.table import PlacedRows, RowTable
 
 LOCAL = "local:"
 _KEPT = 16  # arrays whose blocks stay with the workers, so that they travel once and not in every pass
+_LEAST_AHEAD = 8  # items that wait for a worker
 _PATIENCE = 20  # times that a result is waited for while there is no worker at all
 _WAIT = 15.0  # seconds each time
 _CONNECT = 20.0  # seconds to reach a scheduler
@@ -84,6 +85,18 @@ class DaskEngine:
             parts = self._submitted(block, whole)
             columns_of, dtype = self._result(self.client.submit(_kind, parts[0], pure=False))
             return RemoteRows((len(whole.table), columns_of), dtype, self.client, tuple(parts))
+
+    def each(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Yield `work(item)` for each item; only some items are with the workers at a time."""
+        with self._explained():
+            known, waiting = self.client.submit(_same, work, pure=False), deque[Any]()
+            ahead = max(_LEAST_AHEAD, 3 * sum(self.client.nthreads().values()))
+            for item in items:
+                waiting.append(self.client.submit(_called, known, item, pure=False))
+                if len(waiting) > ahead:
+                    yield self._result(waiting.popleft())
+            while waiting:
+                yield self._result(waiting.popleft())
 
     def _submitted(self, block: Block, whole: Pass) -> list[Any]:
         stored, weighted = stored_in(whole.columns), whole.weights is not None
@@ -204,6 +217,10 @@ def dask_cluster(where: Any) -> Iterator[Engine | None]:
 
 def _kind(part: AnyArray) -> tuple[int, Any]:
     return part.shape[1], part.dtype
+
+
+def _called(work: Callable[[Any], Any], item: Any) -> Any:
+    return work(item)
 
 
 def _scaled(part: Stored, mean: Vector, scale: Vector, last: float) -> ScaledRows:

@@ -1,5 +1,6 @@
 """Writing a chunked store as a stream: a bounded amount of memory, and able to go on where it was stopped."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,6 +111,19 @@ class StoreWriter:
         finish_store(self.store, **about)
 
 
+def write_rows(store: str, start: int, **parts: AnyArray) -> None:
+    """Write the rows of one chunk to the arrays of a store that `StoreWriter.at` created."""
+    group = zarr_library().open_group(store, mode="r+")
+    for name, part in parts.items():
+        group[name][start : start + len(part)] = np.asarray(part, dtype=group[name].dtype)
+
+
+def has_rows(store: str, names: Iterable[str], rows: slice) -> bool:
+    """Return whether the rows of one chunk are there in all arrays, and can be read."""
+    group = zarr_library().open_group(store, mode="r")
+    return all(_is_whole(group[name], rows) for name in names)
+
+
 def finish_store(store: str, **about: Any) -> None:
     """Mark a store complete whose arrays are all written, with what is known about it."""
     group = zarr_library().open_group(store, mode="r+")
@@ -118,14 +132,15 @@ def finish_store(store: str, **about: Any) -> None:
 
 def _whole_chunks(array: Any, step: int) -> int:
     """Return how many chunks from the first on are there, and can be read."""
-    whole = 0
-    for start in range(0, array.shape[0], step):
-        # Ask for the checksum of the last chunk that is there, too: it may have been written half when all stopped.
-        try:
-            part = array[start : start + step]
-        except ValueError:
-            break
-        if np.isnan(part).all() if part.dtype.kind == "f" else (part == -1).all():
-            break
-        whole += 1
-    return whole
+    starts = range(0, array.shape[0], step)
+    missing = (nth for nth, start in enumerate(starts) if not _is_whole(array, slice(start, start + step)))
+    return next(missing, len(starts))
+
+
+def _is_whole(array: Any, rows: slice) -> bool:
+    # Reading asks for the checksum, too: the last chunk may have been written half when all stopped.
+    try:
+        part = array[rows]
+    except ValueError:
+        return False
+    return not (np.isnan(part).all() if part.dtype.kind == "f" else (part == -1).all())
