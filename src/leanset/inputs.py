@@ -196,7 +196,7 @@ def recorded_source(run: Path) -> tuple[str, ReadingOptions]:
 
 def statistics_in(source: str) -> HeadStatistics:
     """Open the folder of head statistics that a source such as "head:DIR" names."""
-    return HeadStatistics.load(Path(source.removeprefix(STATISTICS)).expanduser())
+    return HeadStatistics.load(os.path.expanduser(source.removeprefix(STATISTICS)))
 
 
 def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs:

@@ -22,7 +22,7 @@ from leanset.rows.passes import (
 from leanset.rows.scaled import ScaledRows
 from leanset.rows.table import ChosenRows, RowTable
 from leanset.rows.watch import watched_by
-from leanset.rows.zarr_rows import ZarrRows, read_array, refuse_missing_chunks, store_of
+from leanset.rows.zarr_rows import ZarrRows, is_url, place_of, read_array, refuse_missing_chunks, store_of
 from leanset.rows.zarr_writer import StoreWriter, finish_store, has_rows, write_rows
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "gathered",
     "has_rows",
     "is_dask_array",
+    "is_url",
     "is_whole_map",
     "kept_rows",
     "largest_in_rows",
@@ -56,6 +57,7 @@ __all__ = [
     "map_some_rows",
     "on_cluster",
     "parquet_rows",
+    "place_of",
     "read_array",
     "refuse_missing_chunks",
     "some_entries",

@@ -1,6 +1,7 @@
 """Rows in a chunked store (Zarr v3), on disk or behind any URL that fsspec can open."""
 
 import itertools
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -68,19 +69,39 @@ class ZarrRows(PlacedRows):
         )
 
 
-def zarr_library() -> Any:
-    """Return the module zarr, or say how to get it."""
+def zarr_library(store: str = "") -> Any:
+    """Return the module zarr, or say how to get it, and what it needs for the place of a store."""
     try:
         import zarr
+
+        if is_url(store):
+            import fsspec  # noqa: F401  # by which zarr reads and writes URLs
     except ImportError:
         raise missing_extra("A chunked store", "zarr") from None
     return zarr
 
 
+def is_url(place: str) -> bool:
+    """Return whether a place is a URL, and not a path.
+
+    Examples
+    --------
+    >>> is_url("s3://bucket/a.zarr"), is_url("a.zarr")
+    (True, False)
+    """
+    return "://" in place
+
+
+def place_of(store: str | os.PathLike[str]) -> str:
+    """Return the place of a store so that every process finds it: a URL as it is, a path in full."""
+    place = os.fspath(store)
+    return place if is_url(place) else os.path.abspath(os.path.expanduser(place))
+
+
 @lru_cache(maxsize=64)
 def opened_array(store: str, name: str) -> Any:
     """Open an array of a store for reading; once for each process, because that reads its description."""
-    zarr = zarr_library()
+    zarr = zarr_library(store)
     try:
         return zarr.open_array(store, path=name, mode="r", zarr_format=3)
     except Exception as error:  # a store may be anywhere, and each place has errors of its own
@@ -168,7 +189,7 @@ def store_of(store: str) -> Store:
     ...     store_of(folder).arrays
     {'labels': 1}
     """
-    zarr = zarr_library()
+    zarr = zarr_library(store)
     try:
         group = zarr.open_group(store, mode="r", zarr_format=3)
         arrays = {name: array.ndim for name, array in group.arrays()}

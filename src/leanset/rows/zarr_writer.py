@@ -52,7 +52,7 @@ class StoreWriter:
         columns : the further axes and the type of each array
         identity : of what is written; a store that was begun with another identity is not continued
         """
-        zarr = zarr_library()
+        zarr = zarr_library(store)
         from zarr.codecs import Crc32cCodec
 
         widest = max(int(np.prod(tail, dtype=np.int64)) for tail, _ in columns.values())
@@ -78,9 +78,9 @@ class StoreWriter:
                 arrays[name] = group[name]
                 if arrays[name].shape != (rows, *tail) or arrays[name].dtype != np.dtype(dtype):
                     raise InputError(f"{store}: contains another `{name}`, {arrays[name].dtype} {arrays[name].shape}.")
-        except (OSError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
+        except InputError:
+            raise
+        except Exception as error:  # a store may be anywhere, and each place has errors of its own
             raise InputError(f"{store}: cannot be written: {reason(error)}.") from None
         done = min(_whole_chunks(array, step) for array in arrays.values()) * step
         return cls(store, rows, step, min(done, rows), arrays, {name: [] for name in arrays})
@@ -113,20 +113,20 @@ class StoreWriter:
 
 def write_rows(store: str, start: int, **parts: AnyArray) -> None:
     """Write the rows of one chunk to the arrays of a store that `StoreWriter.at` created."""
-    group = zarr_library().open_group(store, mode="r+")
+    group = zarr_library(store).open_group(store, mode="r+")
     for name, part in parts.items():
         group[name][start : start + len(part)] = np.asarray(part, dtype=group[name].dtype)
 
 
 def has_rows(store: str, names: Iterable[str], rows: slice) -> bool:
     """Return whether the rows of one chunk are there in all arrays, and can be read."""
-    group = zarr_library().open_group(store, mode="r")
+    group = zarr_library(store).open_group(store, mode="r")
     return all(_is_whole(group[name], rows) for name in names)
 
 
 def finish_store(store: str, **about: Any) -> None:
     """Mark a store complete whose arrays are all written, with what is known about it."""
-    group = zarr_library().open_group(store, mode="r+")
+    group = zarr_library(store).open_group(store, mode="r+")
     group.attrs[ABOUT] = dict(group.attrs[ABOUT]) | {"complete": True} | about
 
 
