@@ -16,7 +16,7 @@ class LinearSolution:
     Attributes
     ----------
     solution : same shape as the right-hand sides, first axis = right-hand side
-    residual : (k,) relative residuals ‖H x − b‖ / ‖b‖, computed from x with one more product, not updated by recursion
+    residual : (k,) relative residuals ‖H x − b‖ / ‖b‖, computed from x with one more product, unless that was not wanted
     iterations : steps taken (0 for a direct method)
     """
 
@@ -60,12 +60,19 @@ def relative_residual(apply: Operator, solution: Matrix, rhs: Matrix) -> Vector:
 
 
 def conjugate_gradients(
-    apply: Operator, rhs: Matrix, *, precondition: Operator, tolerance: float, max_iterations: int
+    apply: Operator,
+    rhs: Matrix,
+    *,
+    precondition: Operator,
+    tolerance: float,
+    max_iterations: int,
+    measured: bool = True,
 ) -> LinearSolution:
     """Solve H x = b for a stack of right-hand sides, each with its own step lengths.
 
     A right-hand side that has reached the tolerance is frozen: iterating further would divide rounding noise by
-    rounding noise and end in NaN.
+    rounding noise and end in NaN. If the residual need not be `measured`, the one of the recursion is returned, which costs
+    no product.
     """
     x, r = np.zeros_like(rhs), rhs.copy()
     goal = tolerance * _norms(rhs)
@@ -90,7 +97,10 @@ def conjugate_gradients(
         rz, previous = _dots(r, z), rz
         d = z + _scaled(np.where(active, rz / np.where(previous > 0, previous, 1.0), 0.0), d)
         steps += 1
-    return LinearSolution(x, relative_residual(apply, x, rhs), steps)
+    if measured:
+        return LinearSolution(x, relative_residual(apply, x, rhs), steps)
+    norms = _norms(rhs)
+    return LinearSolution(x, _norms(r) / np.where(norms > 0, norms, 1.0), steps)
 
 
 def _norms(stack: Matrix) -> Vector:

@@ -11,6 +11,7 @@ from leanset.inputs import Inputs
 from leanset.plan import Plan
 from leanset.runs import RunFolder
 from leanset.select import Task
+from leanset.solve import may_be_exact
 
 _ACCURACY = 1e-7  # of the head, relative to its norm; removals move it far more
 _FOR_WEIGHTS = 1e-11  # weights leave the head where it is, so they are as exact as it is; about one Newton step more
@@ -35,7 +36,7 @@ def fitted_task(
         if start is not None:
             start = design.ridge(l2).settled(scaling.head_from_raw(start))
         near = chosen.start if start is None and chosen else start
-        accuracy = _FOR_WEIGHTS if plan.strategy.weighs else _ACCURACY
+        accuracy = _FOR_WEIGHTS if plan.strategy.weighs and may_be_exact(design.free_weights) else _ACCURACY
         fit = known or fit_head(design, l2, start=near, relative_error=accuracy)
         head = FittedHead.at(design, fit.theta, l2, plan.penalty)
         task = Task(

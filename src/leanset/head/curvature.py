@@ -117,7 +117,11 @@ class Curvature:
         return replace(drawn, design=replace(drawn.design, worth=None), weights=None)
 
     def kronecker(self) -> "KroneckerFactors":
-        """Return the Kronecker-eigenbasis approximation (EK-FAC: George et al. 2018) of the Hessian."""
+        """Return the Kronecker-eigenbasis approximation (EK-FAC: George et al. 2018) of the Hessian, computed once."""
+        return self._kronecker
+
+    @cached_property
+    def _kronecker(self) -> "KroneckerFactors":
         width, total, loss = self.shape[1], self._total, self.loss
 
         def outer(x: Matrix, p: Matrix, w: Vector | None = None) -> tuple[Matrix, ...]:

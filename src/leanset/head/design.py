@@ -102,6 +102,12 @@ class Design:
         return self.loss.outputs, self.rows.shape[1]
 
     @property
+    def free_weights(self) -> int:
+        """How many weights of a head the loss can tell apart: (C−1)·D if outputs compete, else C·D."""
+        outputs, width = self.shape
+        return (outputs - 1 if self.loss.coupled else outputs) * width
+
+    @property
     def width(self) -> int:
         """Numbers that a pass stores per row: its columns and its outputs."""
         return sum(self.shape)

@@ -119,6 +119,7 @@ def _minimised(
             precondition=inverse,
             tolerance=min(_LOOSE, np.sqrt(norm)),
             max_iterations=500,
+            measured=False,  # the next gradient tells
         )
         if precondition is None and solved.iterations > _MOST_STEPS:
             inverse = None  # the head has moved away from where it was made

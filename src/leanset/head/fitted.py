@@ -52,13 +52,17 @@ class FittedHead:
     @property
     def free_weights(self) -> int:
         """How many weights the loss can tell apart: (C−1)·D if outputs compete, else C·D."""
-        outputs, width = self.design.shape
-        return (outputs - 1 if self.loss.coupled else outputs) * width
+        return self.design.free_weights
 
     @cached_property
     def penalty_slope(self) -> Matrix:
         """The gradient of the penalty at θ̂: l2·θ̂ where it is penalised, 0 elsewhere."""
         return self.design.ridge(self.l2).slope(self.theta)
+
+    @cached_property
+    def least(self) -> float:
+        """What the head minimises over all rows, at its minimum."""
+        return self.objective(self.theta)
 
     def objective(self, theta: Matrix) -> float:
         """Return what the head minimises over all rows, at any head."""
@@ -80,9 +84,16 @@ class FittedHead:
 
     def curvature(self, weights: Vector | None = None) -> Curvature:
         """Return the Hessian over all rows, or over weighted ones."""
-        return Curvature(self.design, self.predicted, self.l2_on(weights), weights)
+        return self._curvature if weights is None else self._curvature_on(weights)
 
     @cached_property
+    def _curvature(self) -> Curvature:
+        return self._curvature_on(None)  # one object, because it remembers its Kronecker approximation
+
+    def _curvature_on(self, weights: Vector | None) -> Curvature:
+        return Curvature(self.design, self.predicted, self.l2_on(weights), weights)
+
+    @property
     def kronecker(self) -> KroneckerFactors:
         """The Kronecker approximation of the Hessian over all rows."""
         return self.curvature().kronecker()

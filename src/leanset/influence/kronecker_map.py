@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,8 +23,16 @@ class KroneckerMap(InfluenceMap):
     shift: Matrix  # (C, D), in the basis
     scale: float
     power: float  # of the eigenvalues that gradients are divided by: 1 for Euclidean length, ½ for the rise of the loss
-    residual: float
     captured: float
+    weights: Vector | None  # of the rows, for the Hessian
+
+    @cached_property
+    def residual(self) -> float:  # type: ignore[override]
+        """Largest relative residual on a few rows; measured when it is asked for, because that takes a pass."""
+        head, probes = self.head, np.linspace(0, len(self.head) - 1, _PROBES).astype(np.int64)
+        shift = self.factors.output_basis @ self.shift @ self.factors.feature_basis.T
+        stack = head.gradients(probes) + head.design.worth_of_rows[probes, None, None] * shift
+        return solved_by(self.factors, head.curvature(self.weights), stack).worst_residual
 
     def vectors(self, rows: Rows) -> Vectors32:
         """Return the leading coordinates of some rows."""
@@ -73,8 +82,7 @@ def kronecker_map(
     power: float,
 ) -> KroneckerMap:
     """Find the coordinates in which single rows move the head most, and map rows to them."""
-    curvature = head.curvature(weights)
-    factors = head.kronecker if weights is None else curvature.kronecker()
+    factors = head.curvature(weights).kronecker()
     turned_shift = factors.turned(shift)
 
     def squares(x: Matrix, r: Matrix) -> Matrix:
@@ -86,10 +94,8 @@ def kronecker_map(
     energy = (second_moment / len(head) + np.mean(worth**2) * turned_shift**2) / factors.eigenvalues ** (2 * power)
     leading = np.argsort(-energy, axis=None, kind="stable")[:directions]
     outputs, features = np.unravel_index(np.sort(leading), energy.shape)
-    probes = np.linspace(0, len(head) - 1, _PROBES).astype(np.int64)
-    residual = solved_by(factors, curvature, head.gradients(probes) + worth[probes, None, None] * shift).worst_residual
     captured = float(energy[outputs, features].sum() / energy.sum())
-    return KroneckerMap(head, factors, outputs, features, turned_shift, scale, power, residual, captured)
+    return KroneckerMap(head, factors, outputs, features, turned_shift, scale, power, captured, weights)
 
 
 def solved_by(factors: KroneckerFactors, curvature: Curvature, stack: Matrix) -> LinearSolution:

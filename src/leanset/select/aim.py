@@ -51,7 +51,7 @@ AIMS: dict[str, Aim] = {aim.name: aim for aim in (SameParameters(), LowLoss())}
 
 def loss_rise(head: FittedHead, after: Refit) -> float:
     """Return by how much the objective on all training examples is above its minimum, at the refitted head."""
-    return head.objective(after.theta) - head.objective(head.theta)
+    return head.objective(after.theta) - head.least
 
 
 def aim_for(minimise: str | None, head: FittedHead, kept: int) -> Aim:

@@ -118,15 +118,15 @@ class NewtonSearch(ExchangeSearch):
         rounds = rounds_of(share)
         later, aim = self.solver.with_effort(share / (_FIRST_WEIGHT + rounds)), self.aim(count)
         starts, cells = self._starts(count, aim, later.with_effort(_FIRST_WEIGHT), part_of(progress, 0, rounds + 1))
-        best = min(starts, key=lambda found: self._harm(aim, found))
+        harm, best = min(((self._harm(aim, found), found) for found in starts), key=lambda pair: pair[0])
         reach = 1.0
         for nth in range(1, rounds + 1):
             advance = part_of(progress, nth, rounds + 1)
             trial = self._round(best, aim, cells, reach, later, self._seed(count, nth), advance)
-            harm = self._harm(aim, best)
-            ratio = self._harm(aim, trial) / max(harm, np.finfo(np.float64).tiny)
+            reached = self._harm(aim, trial)
+            ratio = reached / max(harm, np.finfo(np.float64).tiny)
             if ratio < 1:
-                best = trial
+                best, harm = trial, reached
             if abs(ratio - 1) < _CONVERGED:
                 break
             if ratio > 1:

@@ -3,7 +3,7 @@ from leanset.solve.driver import Progress, Solver, solve
 from leanset.solve.exhaustive import Exhaustive
 from leanset.solve.largest_set import largest_set
 from leanset.solve.simulated import SimulatedAnnealing
-from leanset.solve.weights import Weights, solve_weights
+from leanset.solve.weights import Weights, may_be_exact, solve_weights
 
 SOLVERS: dict[str, type[Solver]] = {  # by their names on the command line
     "adaptive": AdaptiveAnnealing,
@@ -20,6 +20,7 @@ __all__ = [
     "Solver",
     "Weights",
     "largest_set",
+    "may_be_exact",
     "solve",
     "solve_weights",
 ]

@@ -48,8 +48,12 @@ class Weights:
 
 def solve_weights(problem: WeightProblem) -> Weights:
     """Find the weights of the kept rows."""
-    small = problem.head.free_weights <= _EXPLICIT_UP_TO
-    return _by_newton(problem) if small else _by_gradients(problem)
+    return _by_newton(problem) if may_be_exact(problem.head.free_weights) else _by_gradients(problem)
+
+
+def may_be_exact(free_weights: int) -> bool:
+    """Return whether weights are looked for that leave a head with so many free weights exactly where it is."""
+    return free_weights <= _EXPLICIT_UP_TO
 
 
 def _judged(problem: WeightProblem, factors: Vector) -> Weights:
