@@ -3,7 +3,6 @@
 import os
 import signal
 
-import distributed
 import numpy as np
 import pytest
 import torch
@@ -17,6 +16,7 @@ from leanset.rows.cluster import DaskEngine
 from leanset.training import ImageBatches
 from tests.capture.test_capture import Wrapped
 from tests.capture.test_store import network
+from tests.clusters import two_workers
 from tests.training.networks import striped_images, tiny
 
 CPU = torch.device("cpu")
@@ -24,12 +24,7 @@ CPU = torch.device("cpu")
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with two_workers() as client:
         yield client
 
 

