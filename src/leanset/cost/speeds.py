@@ -7,16 +7,17 @@ does at that moment says nothing about a run.
 import functools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from leanset._linalg import conjugate_gradients
+from leanset._memory import Shares
 from leanset._threads import working_threads
-from leanset.head import Design, FittedHead, Loss
+from leanset.head import Design, FittedHead, Loss, stores_column, stores_rows
 from leanset.influence import Inverse, influence_map, prepare_inverses
 from leanset.problem import BestSetProblem
-from leanset.rows import MemoryRows
+from leanset.rows import MemoryRows, RowTable, ScaledRows
 from leanset.solve import AdaptiveAnnealing
 
 _TIMES = ((0.02, 5), (0.5, 3), (np.inf, 1))  # how often work is timed, by the seconds that this has taken so far
@@ -91,17 +92,17 @@ def measured_speeds(
     loss, n, width : of the head's problem; the width counts the bias
     inverse : how the Hessian is inverted
     coordinates, movable : length and number of the influence vectors that a search exchanges; 0 if nothing is searched for
-    memory : most bytes for stored vectors
+    memory : of the run; rows and outputs that do not fit it are scaled and computed in each pass, here, too
     """
     size = loss.outputs * width
     explicit = inverse.matrix_bytes(size) > 0
     narrow = max(2, min(width, _LARGEST_MATRIX // loss.outputs)) if explicit else width
     larger = width / narrow
     with working_threads(1):
-        few, many = _heads(loss, width, n)
-        small = _heads(loss, narrow, n)
+        few, many = _heads(loss, width, n, memory)
+        small = _heads(loss, narrow, n, memory)
         head = small[1]
-        inverses = prepare_inverses(head, inverse, memory)
+        inverses = prepare_inverses(head, inverse, Shares.of(memory, n).vectors)
         guide = influence_map(head, inverse, prepared=inverses.sums)
         rows = min(movable, max(_FEWEST_ROWS, 4 * _ENTRIES // coordinates))
         begin, move = _exchanges(rows, coordinates) if rows > 1 else (0.0, 0.0)
@@ -121,16 +122,23 @@ def measured_speeds(
         )
 
 
-def _heads(loss: Loss, width: int, n: int) -> tuple[FittedHead, FittedHead]:
+def _heads(loss: Loss, width: int, n: int, memory: int) -> tuple[FittedHead, FittedHead]:
     """Return heads on few random rows and on many."""
     count = min(n, max(_FEWEST_ROWS, _ENTRIES // (loss.outputs * width)))
-    rng = np.random.default_rng(0)
-    classes = rng.integers(0, loss.outputs, count)
-    targets = classes if loss.targets == "classes" else np.eye(loss.outputs)[classes]
-    design = Design(MemoryRows(rng.normal(size=(count, width))), targets, loss)
-    theta = 0.1 * rng.normal(size=design.shape)
-    part = design.sample(np.arange(-(-count // _FEWER)))
-    return FittedHead.at(part, theta, _L2), FittedHead.at(design, theta, _L2)
+    scaled, kept = not stores_rows(n, width, memory), memory if stores_column(n, loss.outputs, memory) else 0
+
+    def head_on(rows: int) -> FittedHead:
+        rng = np.random.default_rng(0)
+        classes = rng.integers(0, loss.outputs, rows)
+        targets = classes if loss.targets == "classes" else np.eye(loss.outputs)[classes]
+        table: RowTable = MemoryRows(rng.normal(size=(rows, width)))
+        if scaled:
+            plain = MemoryRows(rng.standard_normal((rows, width - 1), dtype=np.float32))
+            table = ScaledRows(plain, np.zeros(width - 1), np.ones(width - 1), 1.0)
+        design = Design(table, targets, loss, memory=kept)
+        return FittedHead.at(design, 0.1 * rng.normal(size=design.shape), _L2)
+
+    return head_on(-(-count // _FEWER)), head_on(count)
 
 
 def _line(work: Callable[[FittedHead], object], few: FittedHead, many: FittedHead, times: int = 1) -> Line:
@@ -157,7 +165,7 @@ def _curved(head: FittedHead) -> None:
 
 
 def _approximated(head: FittedHead) -> None:
-    head.curvature().kronecker()
+    replace(head.curvature()).kronecker()  # a new one each time, because it remembers
 
 
 def _exchanges(rows: int, width: int) -> tuple[float, float]:
