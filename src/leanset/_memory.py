@@ -81,7 +81,7 @@ class Shares:
     Examples
     --------
     >>> Shares.of(2**30, 100_000)
-    Shares(rows=132217728, column=52887091, kept=66108864, vectors=528870912)
+    Shares(rows=132217728, column=52887091, kept=105774182, vectors=528870912)
     """
 
     rows: int
@@ -93,4 +93,4 @@ class Shares:
     def of(cls, memory: int, rows: int) -> "Shares":
         """Return the shares of a run on some rows, less what every row takes anyway."""
         left = max(memory // 4, memory - BYTES_OF_A_ROW * rows)
-        return cls(rows=left // 8, column=left // 20, kept=left // 16, vectors=left // 2)
+        return cls(rows=left // 8, column=left // 20, kept=left // 10, vectors=left // 2)

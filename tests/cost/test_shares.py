@@ -8,7 +8,7 @@ def test_all_that_is_there_at_once_fits_into_the_memory_of_a_run(rows):
     memory = 4_000_000_000
     share = Shares.of(memory, rows)
     stored = share.rows + 4 * share.column + share.kept + share.vectors
-    assert stored + memory // FOR_FEATURES + BYTES_OF_A_ROW * rows <= 1.01 * memory
+    assert stored + memory // FOR_FEATURES + BYTES_OF_A_ROW * rows <= 1.02 * memory
 
 
 def test_rows_that_leave_nothing_of_the_memory_leave_a_quarter_for_the_rest():
