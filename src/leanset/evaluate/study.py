@@ -28,7 +28,7 @@ from leanset.head import HeadStatistics
 from leanset.judge import FULL
 from leanset.runs import NETWORK
 from leanset.scores import METHODS
-from leanset.training import HEAD, Quality, steps_of, torch_threads
+from leanset.training import HEAD, Quality, fabric_for, number_type, steps_of, torch_threads
 
 _LOOK = 1.0  # seconds between two looks at the table
 _CERTIFIED = ("refit_change", "random_refit_change_mean", "newton_change", "influence_change", "head_norm")
@@ -212,6 +212,7 @@ class Study:
             "loss": quality.loss,
             "seconds": time.perf_counter() - began,
             "threads": available_threads(),
+            "precision": number_type(recipe.precision, fabric_for(settings.device)),
         } | {name: certificate.get(name) for name in (*_CERTIFIED, "selection_seconds")}
 
     def _selection(self, job: Job) -> tuple[Rows, dict[str, Any]]:
