@@ -55,6 +55,7 @@ def main() -> None:
             data=Path(options.data) if options.data else Path(os.path.relpath(ROOT / DATA)),
             out=Path(options.out) if options.out else ROOT / folder,
             small=options.small,
+            only=options.only,
         )
         module = importlib.import_module(f"benchmarks.{name}")
         show(name, *record(name, module.__doc__ or "", module.run, request, _command(name, options)))
@@ -65,6 +66,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("name", nargs="?", default="all", choices=(*NAMES, "all"))
     parser.add_argument("--out", help="folder for the records (default: results/heart or results/images)")
     parser.add_argument("--data", help=f"npz file, or the folder of CIFAR-10 (default: {DATA}, and beside it)")
+    parser.add_argument("--only", metavar="PART", help="measure one part only, where a benchmark has parts (scale)")
     parser.add_argument("--small", action="store_true", help=argparse.SUPPRESS)  # a quick test of the benchmarks
     return parser.parse_args()
 
@@ -73,7 +75,7 @@ def _command(name: str, options: argparse.Namespace) -> str:
     """Return the command in words that mean the same on any machine: no absolute path."""
     here = Path(sys.executable)
     words = [str(here.relative_to(ROOT)) if here.is_relative_to(ROOT) else "python", "-m", "benchmarks", name]
-    for flag, value in (("--out", options.out), ("--data", options.data)):
+    for flag, value in (("--out", options.out), ("--data", options.data), ("--only", options.only)):
         if value:
             words += [flag, Path(value).name if Path(value).is_absolute() else value]
     return " ".join(words + ["--small"] * options.small)

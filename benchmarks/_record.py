@@ -17,11 +17,12 @@ Row = dict[str, Any]  # plain values; the optional key "part" says which table o
 
 @dataclass(frozen=True)
 class Request:
-    """What a benchmark is asked to do."""
+    """What a benchmark is asked to do; `only` names one of its parts."""
 
     data: Path
     out: Path
     small: bool
+    only: str | None = None
 
 
 @dataclass(frozen=True)

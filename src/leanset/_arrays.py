@@ -115,3 +115,17 @@ def quantile_bins(values: Vector, groups: Rows, bins: int) -> Rows:
     rank = np.empty(len(values), dtype=np.int64)
     rank[ascending] = rank_within(groups[ascending])
     return groups * bins + rank * bins // np.bincount(groups)[groups]
+
+
+def sum_of_rows(array: AnyArray, rows: Mask | Rows) -> Vector:
+    """Return the sum of some rows in float64, without a copy of them all.
+
+    Examples
+    --------
+    >>> sum_of_rows(np.eye(3, dtype=np.float32), np.array([True, False, True])).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    places, total = np.flatnonzero(rows) if rows.dtype == bool else rows, np.zeros(array.shape[1])
+    for start in range(0, len(places), 4096):
+        total += array[places[start : start + 4096]].sum(axis=0, dtype=np.float64)
+    return total

@@ -1,7 +1,8 @@
-"""How much memory this process may still take, so that what does not fit is refused before it is allocated."""
+"""How much memory this process may still take, and how the memory of a run is shared out."""
 
 import contextlib
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 # Limit and use of the control group that a container runs in, by version; "max" means that there is no limit.
@@ -59,3 +60,37 @@ def _of_process() -> int | None:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return limit - int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     return limit
+
+
+BYTES_OF_A_ROW = 160  # labels, weights, norms, losses and the like: some twenty numbers for each example, in any case
+FOR_FEATURES = 16  # features of at most this part of the memory are read as a whole
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What may be stored at most, in bytes, so that all that is there at once takes about the `memory` of a run.
+
+    Attributes
+    ----------
+    rows : a scaled copy of the features in float64; the features that it is made of take half as much beside it
+    column : one column of outputs. Up to four are there at once: predictions and residuals of the head and of a head that
+        was moved, or those of a refit, or those that look for wrong labels
+    kept : a copy of the rows that a refit passes over
+    vectors : influence vectors that are exchanged, or the matrices of an exact inverse
+
+    Examples
+    --------
+    >>> Shares.of(2**30, 100_000)
+    Shares(rows=132217728, column=52887091, kept=66108864, vectors=528870912)
+    """
+
+    rows: int
+    column: int
+    kept: int
+    vectors: int
+
+    @classmethod
+    def of(cls, memory: int, rows: int) -> "Shares":
+        """Return the shares of a run on some rows, less what every row takes anyway."""
+        left = max(memory // 4, memory - BYTES_OF_A_ROW * rows)
+        return cls(rows=left // 8, column=left // 20, kept=left // 16, vectors=left // 2)

@@ -46,6 +46,8 @@ def thread_count(threads: int | None) -> Iterator[None]:
 @contextlib.contextmanager
 def working_threads(threads: int | None) -> Iterator[None]:
     """Set the worker count for a block and keep BLAS to one thread inside it."""
+    import scipy.linalg  # noqa: F401  # has a BLAS of its own, which a limit reaches only once it is loaded
+
     with thread_count(threads), threadpoolctl.threadpool_limits(limits=1, user_api="blas"):
         yield
 

@@ -3,6 +3,7 @@ from functools import partial
 import numpy as np
 
 from leanset._arrays import AnyArray
+from leanset._memory import Shares
 from leanset._progress import Reporter
 from leanset.head import FittedHead, HeadFit, choose_l2, design_of, fit_head
 from leanset.influence import prepare_inverses
@@ -19,9 +20,9 @@ def fitted_task(
     inputs: Inputs, plan: Plan, folder: RunFolder | None, reporter: Reporter
 ) -> tuple[Task, HeadFit, float | None]:
     """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
-    design, validation, scaling = design_of(
-        inputs.examples, plan.loss, **plan.kind_of_head, memory=int(plan.settings.memory)
-    )
+    memory = int(plan.settings.memory)
+    design, validation, scaling = design_of(inputs.examples, plan.loss, **plan.kind_of_head, memory=memory)
+    vectors = Shares.of(memory, len(design)).vectors
     known, seed = _recalled(folder, design.shape), int(plan.settings.seed)
     chosen = None
     if plan.l2 is None and known is None:
@@ -39,13 +40,13 @@ def fitted_task(
         head = FittedHead.at(design, fit.theta, l2, plan.penalty)
         task = Task(
             head=head,
-            inverses=prepare_inverses(head, plan.settings.inverse, plan.settings.memory),
+            inverses=prepare_inverses(head, plan.settings.inverse, vectors),
             validation=validation,
             constraints=plan.constraints,
             recorded=inputs.recorded,
             logits=inputs.logits,
             seed=seed,
-            memory=int(plan.settings.memory),
+            memory=vectors,
         )
     if folder is not None and known is None:
         folder.save_stage("head", **{name: np.asarray(value) for name, value in vars(fit).items()})

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import Matrix, Rows
 from leanset._errors import InputError, warn
+from leanset._memory import FOR_FEATURES
 from leanset._options import Checked, options_of
 from leanset._progress import Reporter
 from leanset.data import (
@@ -130,8 +131,8 @@ def opened(features: Any, labels: ArrayLike | None, settings: Settings | Compare
 
 
 def features_memory(options: Checked) -> int:
-    """Return how many bytes of features are read as a whole: a quarter of the memory of a run."""
-    return int(options.memory) // 4 if isinstance(options, PruneOptions) else FEATURES_MEMORY
+    """Return how many bytes of features are read as a whole: a share of the memory of a run."""
+    return int(options.memory) // FOR_FEATURES if isinstance(options, PruneOptions) else FEATURES_MEMORY
 
 
 def read_source(
@@ -196,7 +197,7 @@ def recorded_source(run: Path) -> tuple[str, ReadingOptions]:
 
 def statistics_in(source: str) -> HeadStatistics:
     """Open the folder of head statistics that a source such as "head:DIR" names."""
-    return HeadStatistics.load(Path(source.removeprefix(STATISTICS)).expanduser())
+    return HeadStatistics.load(os.path.expanduser(source.removeprefix(STATISTICS)))
 
 
 def inputs_from(source: Examples | HeadStatistics, settings: Settings) -> Inputs:

@@ -39,7 +39,7 @@ from leanset.scores import METHODS, Method
 from leanset.select import AIMS, BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
 
-DEFAULT_MEMORY = 2**30
+DEFAULT_MEMORY = 2**31
 BALANCES = ("proportional", "none")
 _BUDGET = "Budget: exactly one"
 _HEAD = "Fit of the head"
@@ -496,11 +496,12 @@ class PruneOptions(HeadOptions, BudgetOptions):
     memory: Annotated[
         int,
         Option(
-            "about how many bytes a run may store: influence vectors, Hessians, predictions, and features that are scaled "
-            "or read as a whole; larger ones are read from their file in each pass; on the command line also e.g. 4GB",
+            "about how many bytes a run may take at its peak, beside Python itself and what it was given in memory: features, "
+            "predictions, influence vectors and Hessians that do not fit are read or computed anew in each pass, or "
+            "approximated; some 160 bytes for each example are needed in any case; on the command line also e.g. 4GB",
             rule=at_least(2**24, " bytes (16 MiB)"),
             read=bytes_in,
-            shown="1GiB",
+            shown="2GiB",
         ),
     ] = DEFAULT_MEMORY
 

@@ -24,7 +24,7 @@ from leanset.data import Images, array_digest
 from leanset.evaluate import compare
 from leanset.head import STORE, HeadStatistics, store_in
 from leanset.result import PruneResult
-from leanset.rows import finish_store
+from leanset.rows import computed_by, dask_cluster, finish_store, is_url, place_of
 from leanset.training import (
     MODELS,
     PRESETS,
@@ -72,6 +72,7 @@ def capture(
     batch_size: int = 256,
     workers: int = 0,
     out: str | os.PathLike[str] | None = None,
+    dask: Any = None,
     progress: bool | None = None,
 ) -> HeadStatistics:
     """Run a network over a data set and record what `leanset.prune` needs: its head's inputs, outputs and weights.
@@ -89,7 +90,9 @@ def capture(
     classes : class names; numbers if None
     batch_size, workers : how the data set is read
     out : folder to stream the statistics to; open it again with `HeadStatistics.load`. If it ends with .zarr, it is a chunked
-        store with checksums (`leanset[zarr]`), and a capture that was stopped goes on where it was
+        store with checksums (`leanset[zarr]`), on disk or behind a URL, and a capture that was stopped goes on where it was
+    dask : let the workers of a Dask cluster run the network: the address of a scheduler, "local:4" for four workers on this
+        machine, or a client. They get the network and the data set; each writes its own chunks of a store
     progress : show a progress bar; None shows it if stderr is a terminal
 
     Examples
@@ -112,11 +115,15 @@ def capture(
         None if validation is None else DatasetBatches(validation, workers),
     )
     chunked = out is not None and os.fspath(out).endswith(STORE)
-    store: Path | str | None = None
-    if out is not None:  # after all cheap checks: a folder's existing content becomes invalid
-        store = os.path.abspath(out) if chunked else store_in(out)
+    if out is not None and is_url(os.fspath(out)) and not chunked:
+        raise InputError(
+            f"`out={os.fspath(out)!r}`: behind a URL there can only be a store; let its name end with {STORE}."
+        )
     if chunked and layer.out_features == 1:
         raise InputError("`out`: a store has no head with one logit; give a folder whose name does not end with .zarr.")
+    store: Path | str | None = None
+    if out is not None:  # after all cheap checks: a folder's existing content becomes invalid
+        store = place_of(out) if chunked else store_in(out)
     identity = f"{digest_of(model)} {name} {len(data)}" if chunked else ""
 
     def shown(batches: DatasetBatches, title: str, **options: Any) -> Captured:
@@ -133,7 +140,7 @@ def capture(
                 **options,
             )
 
-    with reporter_for(progress) as reporter:
+    with reporter_for(progress) as reporter, dask_cluster(dask) as cluster, computed_by(cluster):
         seen, other = shown(data, "Capturing the head"), None
         if held_out is not None:
             other = shown(held_out, "Capturing the held-out examples", prefix="val_", with_logits=False)

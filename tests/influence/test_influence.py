@@ -80,6 +80,20 @@ def test_coordinates_keep_lengths(state, inverse):
     assert np.linalg.norm(coordinates) == pytest.approx(np.linalg.norm(head))
 
 
+@pytest.mark.parametrize(("most", "stride"), [(200, 1), (50, 4)])
+def test_the_remark_on_kronecker_states_its_error_on_a_sample_of_the_rows(state, monkeypatch, most, stride):
+    monkeypatch.setattr("leanset.influence.kronecker._SAMPLED_ROWS", most)
+    sample, stack = state.curvature().every(stride), state.gradients(np.array([0, 66, 132, 199]))
+    exact = np.linalg.solve(
+        plain.hessian(state.theta, plain.matrix_of(sample.design), L2), stack.reshape(4, -1).T
+    ).T.reshape(stack.shape)
+    error = np.linalg.norm(sample.kronecker().solve(stack) - exact) / np.linalg.norm(exact)
+    said = Kronecker().remark(state, influence_map(state, Kronecker()))
+    assert f"relative error {error:.2g} " in said
+    assert (f"every {stride}th row" in said) == (stride > 1)
+    assert len(sample.design) == 200 // stride
+
+
 def test_kronecker_norms_agree_with_its_vectors_and_fewer_directions_capture_less(state):
     whole, part = influence_map(state, Kronecker()), influence_map(state, Kronecker(directions=3))
     np.testing.assert_allclose(np.linalg.norm(whole.vectors(np.arange(200)), axis=1), whole.norms(), rtol=1e-5)

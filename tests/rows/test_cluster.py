@@ -20,12 +20,13 @@ from leanset.rows import (
     as_table,
     computed_by,
     dask_cluster,
+    gathered,
     kept_rows,
     map_rows,
     some_entries,
     sum_rows,
 )
-from leanset.rows.cluster import DaskEngine
+from leanset.rows.cluster import DaskEngine, RemoteRows
 from tests.rows.places import mixture, write_npy, write_parquet, write_zarr
 from tests.rows.test_places import pruned, same_answer
 from tests.test_interrupts import in_a_finaliser as interrupted_in_a_finaliser
@@ -91,6 +92,28 @@ def test_what_workers_keep_is_what_they_would_send(client):
     np.testing.assert_array_equal(total, sum_rows(lambda x, k: k.T @ x, table, expected, width=20))
 
 
+def test_gathered_rows_are_the_same_copied_or_not_here_or_with_the_workers(tmp_path, client):
+    chosen, mean = np.flatnonzero(LABELS % 3 == 1), FEATURES.mean(axis=0, dtype=float)
+    scaled = FEATURES[chosen].astype(float) - mean
+
+    def moments(table, most):
+        few = gathered(ScaledRows(table, mean, np.ones(15), 0.0), chosen, most)
+        return few, sum_rows(lambda x: x.T @ x, few, width=16)
+
+    _, expected = moments(as_table(FEATURES), 2**30)
+    np.testing.assert_allclose(expected[:15, :15], scaled.T @ scaled, rtol=1e-9)
+    for name, table in tables(tmp_path):
+        engine = DaskEngine(client)
+        for most in (0, 5 * len(chosen) * 15, 2**30):  # no copy, a copy of what is stored, and one of what is scaled
+            np.testing.assert_array_equal(moments(table, most)[1], expected, err_msg=name)
+            with computed_by(engine):
+                few, found = moments(table, most)
+            np.testing.assert_array_equal(found, expected, err_msg=name)
+        assert isinstance(few, RemoteRows)
+        del few
+        assert len(engine._held) <= 2, "blocks of tables that are gone stay with the workers"
+
+
 class Counting(DaskEngine):
     """Does something at one of its passes."""
 
@@ -99,7 +122,8 @@ class Counting(DaskEngine):
         self.nth, self.then, self.sizes = nth, then, []
 
     def _submitted(self, block, whole):
-        self.sizes.append(len(cloudpickle.dumps((block, whole.work, whole.table._part(slice(0, 1))))))
+        place = None if isinstance(whole.table, RemoteRows) else whole.table._part(slice(0, 1))
+        self.sizes.append(len(cloudpickle.dumps((block, whole.work, place))))
         parts = super()._submitted(block, whole)
         if len(self.sizes) == self.nth:
             self.then()

@@ -5,6 +5,8 @@ import sys
 
 import numpy as np
 import pytest
+import zarr
+from zarr.codecs import Crc32cCodec
 
 import leanset
 from leanset.data import open_source
@@ -46,6 +48,17 @@ def test_a_damaged_chunk_of_a_store_is_named(tmp_path, damage, opened):
         whole(table if opened else open_source(source, features_memory=0).features)
     chunk.write_bytes(intact)
     np.testing.assert_array_equal(whole(open_source(source, features_memory=0).features), expected)
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_chunk_that_has_some_columns_of_its_rows_is_named(tmp_path, damage):
+    store, kind = zarr.create_group(tmp_path / "data.zarr"), {"fill_value": np.nan, "compressors": Crc32cCodec()}
+    store.create_array("features", data=FEATURES, chunks=(8192, 4), **kind)
+    store.create_array("labels", data=LABELS)
+    table = open_source(str(tmp_path / "data.zarr"), features_memory=0).features
+    DAMAGE[damage](tmp_path / "data.zarr" / "features" / "c" / "2" / "1")
+    with pytest.raises(leanset.InputError, match=r"chunk c/2/1 of `features`"):
+        whole(table)
 
 
 def test_a_damaged_label_is_named(tmp_path):

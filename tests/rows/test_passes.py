@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -137,3 +140,16 @@ def test_long_passes_tell_how_far_they_are(monkeypatch):
         map_rows(lambda x: x[:, 0], ROWS, width=3)
         sum_rows(lambda x: float(len(x)), ROWS, width=3)
     assert told == 2 * [(0, 20_000), (8192, 20_000), (16384, 20_000), (20_000, 20_000)]
+
+
+LATE = """
+from leanset._threads import working_threads
+with working_threads(2):
+    import scipy.linalg, threadpoolctl
+    print({each["num_threads"] for each in threadpoolctl.threadpool_info() if each["user_api"] == "blas"})
+"""
+
+
+def test_a_blas_that_is_loaded_late_has_one_thread_too():  # the first run in a process once differed in its last digits
+    said = subprocess.run([sys.executable, "-c", LATE], check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "{1}"

@@ -1,8 +1,10 @@
 import dataclasses
+import itertools
 
 import numpy as np
 import pyarrow.dataset
 import pytest
+import zarr
 
 import leanset
 from leanset.data import Reading, checked_examples, fingerprint, open_source, read_in_memory
@@ -57,6 +59,38 @@ def test_some_examples_of_a_table_are_those_of_the_array(tmp_path, place):
     np.testing.assert_array_equal(all_rows(found.features), plain.features)
     np.testing.assert_array_equal(all_rows(some_rows(found.features, np.array([3])))[0], plain.features[3])
     assert fingerprint(found) == fingerprint(plain)
+
+
+LAYOUTS = {
+    "larger than the chunks of a pass": {"chunks": (1700, 7)},
+    "several for each row": {"chunks": (700, 3)},
+    "tiny": {"chunks": (11, 7)},
+    "in shards": {"chunks": (100, 7), "shards": (1000, 7)},
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_chunks_of_stores_that_others_wrote_are_decoded_once_in_a_pass(tmp_path, monkeypatch, layout):
+    features, labels = mixture(**SMALL)
+    store, rng = zarr.create_group(tmp_path / "data.zarr"), np.random.default_rng(0)
+    store.create_array("features", data=features, **LAYOUTS[layout])
+    store.create_array("labels", data=labels)
+    table, read = open_source(str(tmp_path / "data.zarr"), features_memory=0).features, []
+
+    def counted(array, rows, *_):
+        read.append(rows)
+        return whole(array, rows)
+
+    whole = zarr.Array.__getitem__
+    monkeypatch.setattr(zarr.Array, "__getitem__", counted)
+    found = sum_rows(lambda x: x.T @ x, table, width=2**16)  # in chunks of 64 rows
+    decoded = sorted((rows.start, rows.stop) for rows in read)
+    assert all(stop == start for (_, stop), (start, _) in itertools.pairwise(decoded)), "no row is read twice"
+    step = LAYOUTS[layout]["chunks"][0]
+    assert not any(start % step for start, _ in decoded)
+    np.testing.assert_allclose(found, features.T @ features, rtol=1e-4)
+    for some in (rng.permutation(3000), np.sort(rng.permutation(3000)[:50]), np.array([2999, 0, 0])):
+        np.testing.assert_array_equal(map_some_rows(lambda x: x, table, some, width=7), features[some])
 
 
 def test_small_files_are_simply_read(tmp_path):

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from leanset._arrays import AnyArray, Matrix, Rows
-from leanset._errors import InputError
 from leanset._files import reserve
 from leanset._progress import Advance
-from leanset.capture.locate import find_head, listed_layers
+from leanset.capture.forward import Forward
+from leanset.capture.locate import find_head
 from leanset.data import Features, array_digest
-from leanset.rows import StoreWriter, ZarrRows, read_array
+from leanset.rows import StoreWriter, ZarrRows, engine, has_rows, read_array, write_rows
 from leanset.runs import explained
-from leanset.training import Batches, predicted, steps_of
+from leanset.training import Batches
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ def capture_head(
 ) -> Captured:
     """Run a network over all examples, without augmentation, and record the inputs and outputs of its head.
 
+    Passes that are computed by a cluster (`computed_by`) say that this is done by its workers, too: each gets portions of
+    the examples, and writes its own chunks of a store. Portions are the same here and there, and so are the batches in them.
+
     Parameters
     ----------
     model, data, device : the network, its inputs, and its device
@@ -61,28 +64,66 @@ def capture_head(
         if isinstance(store, str)
         else _Arrays(store, prefix, len(data), widths)
     )
-    left = np.arange(into.done, len(data))
-    seen: list[Tensor] = []
-    hook = layer.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
-    try:
-        done = into.done
-        for batch, answer in predicted(model, data.plain(steps_of(left, batch_size) if len(left) else [], device)):
-            if done == into.begun:
-                _check_is_head(model, name, layer, seen, answer)
-            places = batch.places.cpu().numpy()
-            parts = {"features": seen.pop().float().cpu().numpy(), "logits": answer.cpu().numpy()}
-            into.put(places, batch.labels.cpu().numpy(), {key: parts[key] for key in widths})
+    forward, cluster, done = Forward(model, name, device, widths, batch_size), engine(), into.done
+    portions = _cut(np.arange(done, len(data)), into.step or forward.portion)
+    if cluster is None:
+        for places, labels, parts in forward.over(data, portions):
+            into.put(places, labels, parts)
             done += len(places)
             advance(done / len(data))
-    finally:
-        hook.remove()
+        return into.captured()
+    work = into.on_worker(_Recording(forward, data.shared()))
+    cuts = ((portion, *data.cut(portion)) for portion in portions)
+    for portion, found in zip(portions, cluster.each(work, cuts), strict=True):
+        if found is not None:
+            into.put(portion, *found)
+        done += len(portion)
+        advance(done / len(data))
     return into.captured()
+
+
+def _cut(rows: Rows, step: int) -> list[Rows]:
+    return [rows[start : start + step] for start in range(0, len(rows), step)]
+
+
+Portion = tuple[Rows, "Batches | None", Rows]  # places, the data for them if it is not shared, and the places in it
+
+
+@dataclass(frozen=True)
+class _Recording:
+    """Records a portion on a worker and sends it to the client."""
+
+    forward: Forward
+    shared: Batches | None
+
+    def __call__(self, portion: Portion) -> tuple[Rows, dict[str, AnyArray]]:
+        _, own, inside = portion
+        data = self.shared if own is None else own
+        assert data is not None  # one of the two is there
+        return self.forward.on_worker(data, inside)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """Records a portion on a worker, which is a chunk of a store, and writes it there, unless it is there already."""
+
+    record: _Recording
+    store: str
+    prefix: str
+
+    def __call__(self, portion: Portion) -> None:
+        first, last = int(portion[0][0]), int(portion[0][-1])
+        names = (*self.record.forward.widths, "labels")
+        if not has_rows(self.store, [f"{self.prefix}{name}" for name in names], slice(first, last + 1)):
+            labels, parts = self.record(portion)
+            named = {f"{self.prefix}{name}": part for name, part in (parts | {"labels": labels}).items()}
+            write_rows(self.store, first, **named)
 
 
 class _Arrays:
     """Arrays in memory, or in the npy files of a folder."""
 
-    begun = done = 0
+    done, step = 0, None
 
     def __init__(self, folder: Path | None, prefix: str, rows: int, widths: dict[str, int]) -> None:
         new = _in_folder(folder, prefix) if folder is not None else _in_memory
@@ -94,12 +135,15 @@ class _Arrays:
             self.arrays[name][places] = part
         self.labels[places] = labels
 
+    def on_worker(self, record: _Recording) -> _Recording:
+        return record
+
     def captured(self) -> Captured:
         return Captured(self.arrays["features"], self.arrays.get("logits"), self.labels)
 
 
 class _Store:
-    """A Zarr store, written in the order of the rows."""
+    """A Zarr store, written in the order of the rows, or chunk by chunk by workers."""
 
     def __init__(self, place: str, prefix: str, rows: int, widths: dict[str, int], identity: str) -> None:
         self.prefix = prefix
@@ -107,11 +151,14 @@ class _Store:
             f"{prefix}{name}": ((width,), np.float32) for name, width in widths.items()
         }
         self.writer = StoreWriter.at(place, rows, columns | {f"{prefix}labels": ((), np.int64)}, identity)
-        self.begun = self.done = self.writer.done
+        self.done, self.step = self.writer.done, self.writer.step
 
     def put(self, places: Rows, labels: Rows, parts: dict[str, AnyArray]) -> None:
         named = {f"{self.prefix}{name}": part for name, part in parts.items()}
         self.writer.write(**named, **{f"{self.prefix}labels": labels})
+
+    def on_worker(self, record: _Recording) -> _Writing:
+        return _Writing(record, self.writer.store, self.prefix)
 
     def captured(self) -> Captured:
         place, names = self.writer.store, list(self.writer.names)
@@ -147,23 +194,6 @@ def weights_of(layer: nn.Linear) -> Matrix:
     weight = layer.weight.detach().cpu().double().numpy()
     bias = np.zeros(len(weight)) if layer.bias is None else layer.bias.detach().cpu().double().numpy()
     return np.column_stack((weight, bias))
-
-
-def _check_is_head(model: nn.Module, name: str, layer: nn.Linear, seen: list[Tensor], answer: Tensor) -> None:
-    wrong = None
-    if len(seen) != 1:
-        wrong = f"runs {len(seen)} times in one pass of the network; a head runs once"
-    elif seen[0].ndim != 2:
-        wrong = f"gets inputs of shape {tuple(seen[0].shape)}; a head gets one vector per example"
-    elif layer.out_features != answer.shape[1] or not torch.allclose(
-        layer(seen[0]).float(), answer, rtol=1e-2, atol=1e-2
-    ):
-        wrong = "has outputs that differ from those of the network: it is not the head, or another step follows it"
-    if wrong:
-        raise InputError(
-            f"the layer `{name}` {wrong}. The network must return logits; give its head with `head=`. Its linear layers: "
-            f"{listed_layers(model)}."
-        )
 
 
 def _in_memory(name: str, shape: tuple[int, int]) -> AnyArray:

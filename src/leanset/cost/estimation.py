@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from numpy.typing import ArrayLike
 
+from leanset._memory import BYTES_OF_A_ROW, Shares
 from leanset._options import with_options
 from leanset._progress import reporter_for
 from leanset._threads import thread_count, working_threads
@@ -23,7 +24,6 @@ from leanset.select import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, expected_ev
 from leanset.settings import Settings
 
 _INTERPRETER = 400 * 2**20  # Python with NumPy, SciPy, numba and Arrow loaded, and temporary arrays of the row chunks
-_BYTES_OF_A_ROW = 160  # labels, weights, norms, losses and the like: some twenty numbers for each example
 _VALUES_OF_L2 = 4  # that are usually tried
 _FOLDS, _JUDGED_ROWS = 5, 2000  # of heads that are fitted to choose l2
 _FRONTIER_DRAWS = 2
@@ -99,7 +99,8 @@ def _with_network(images: Images, settings: Settings) -> Estimate:
 
 
 def _shape(plan: Plan, outline: Outline) -> tuple[Shape, Inverse]:
-    n, width, memory = len(outline), outline.width + 1, plan.settings.memory
+    n, width = len(outline), outline.width + 1
+    memory = Shares.of(int(plan.settings.memory), n).vectors
     inverse = plan.settings.inverse or choose_inverse((plan.loss.outputs, width), memory)
     coordinates = inverse.vector_length(plan.loss, width)
     movable = min(n, plan.strategy.movable(n, coordinates), memory // (4 * coordinates))
@@ -143,8 +144,9 @@ def _estimated(plan: Plan, outline: Outline) -> Estimate:
 def _peak_memory(shape: Shape, in_memory: int, memory: int) -> int:
     """Return the bytes of a run at its peak; `in_memory` are those of features that are in memory already."""
     design = 8 * shape.n * shape.width
-    rows = 2 * design if stores_rows(shape.n, shape.width, memory) else in_memory
+    rows = in_memory + (design if stores_rows(shape.n, shape.width, memory) else 0)
+    kept = min(design, Shares.of(memory, shape.n).kept)
     heads = 4 * 8 * shape.n * shape.outputs if stores_column(shape.n, shape.outputs, memory) else 0
     matrices = 5 * 8 * shape.size**2 if shape.explicit else 0
-    vectors = 4 * shape.movable * shape.coordinates + _BYTES_OF_A_ROW * shape.n
-    return int(_INTERPRETER + rows + heads + vectors + matrices)
+    vectors = 4 * shape.movable * shape.coordinates + BYTES_OF_A_ROW * shape.n
+    return int(_INTERPRETER + rows + kept + heads + vectors + matrices)

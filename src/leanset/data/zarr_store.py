@@ -1,4 +1,3 @@
-import os
 from typing import Any
 
 from leanset._errors import InputError
@@ -6,7 +5,7 @@ from leanset.data.examples import Examples
 from leanset.data.images import Images
 from leanset.data.npz import source_from_arrays
 from leanset.data.reading import Reading
-from leanset.rows import ZarrRows, read_array, refuse_missing_chunks, store_of
+from leanset.rows import ZarrRows, place_of, read_array, refuse_missing_chunks, store_of
 
 _TABLES = ("features", "val_features")
 _COLUMNS = ("labels", "val_labels", "sample_weight", "val_sample_weight")
@@ -18,7 +17,7 @@ def read_zarr(path: str, reading: Reading) -> Images | Examples:
     Features beyond the memory of the run are not read, but chunk by chunk in each pass. Chunks with a checksum are compared
     with it whenever they are read.
     """
-    store = path if "://" in path else os.path.abspath(path)
+    store = place_of(path)
     found = store_of(store)
     if not found.complete:
         raise InputError(f"{path}: this store was not finished; run the capture that writes it again, and it goes on.")

@@ -104,6 +104,10 @@ class Curvature:
             self.design.sample(rows), some_entries(self.predicted, self.design.rows, rows), self.l2, weights
         )
 
+    def every(self, stride: int) -> "Curvature":
+        """Return the Hessian over each `stride`-th of the rows that count; itself if that is all of them."""
+        return self if stride <= 1 else self.sample(self.rows_that_count[::stride])
+
     def batch(self, size: int, rng: np.random.Generator) -> "Curvature":
         """Return the Hessian over rows drawn with replacement, each as often as its weight says on average."""
         rows, counts = self.rows_that_count, self._counts

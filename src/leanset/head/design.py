@@ -4,6 +4,7 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._errors import InputError
+from leanset._memory import Shares
 from leanset.data import Examples
 from leanset.head.loss import Loss
 from leanset.head.ridge import Ridge
@@ -15,6 +16,7 @@ from leanset.rows import (
     ScaledRows,
     all_rows,
     as_table,
+    gathered,
     kept_rows,
     largest_in_rows,
     map_rows,
@@ -24,10 +26,10 @@ from leanset.rows import (
 )
 
 _LARGEST = 1e140  # of an entry, so that sums of squares stay below 1e308
-_MEMORY = 2**30  # bytes for what a design stores, if nobody says
-# Shares of the memory. Up to four columns of outputs are there at once: predictions and residuals of the head, predictions
-# of a refit, and those that look for wrong labels. What does not fit is computed anew in each pass.
-_FOR_ROWS, _FOR_COLUMN = 2, 5
+_MEMORY = (
+    2**31
+)  # bytes of a run, if nobody says; what does not fit into its share of them is computed anew in each pass
+_WORTH_GATHERING = 0.75  # share of the rows up to which passes over a copy are worth its memory
 
 
 def stores_rows(rows: int, width: int, memory: int) -> bool:
@@ -38,7 +40,7 @@ def stores_rows(rows: int, width: int, memory: int) -> bool:
     >>> stores_rows(50_000, 65, 2**30), stores_rows(10_000_000, 65, 2**30)
     (True, False)
     """
-    return 8 * rows * width <= memory // _FOR_ROWS
+    return 8 * rows * width <= Shares.of(memory, rows).rows
 
 
 def stores_column(rows: int, outputs: int, memory: int) -> bool:
@@ -49,7 +51,7 @@ def stores_column(rows: int, outputs: int, memory: int) -> bool:
     >>> stores_column(50_000, 10, 2**30), stores_column(10_000_000, 10, 2**30)
     (True, False)
     """
-    return 8 * rows * outputs <= memory // _FOR_COLUMN
+    return 8 * rows * outputs <= Shares.of(memory, rows).column
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Design:
     `penalise_bias` says whether the penalty on the head is also on the last column. `worth` is how much each row counts, 1
     on average; every row counts 1 if it is None. Weights that the methods take come on top of it: they say how much of a row
     is there, 0 if it was removed. So this class is the only place where the two are multiplied. `memory` is about how many
-    bytes may be stored; columns of outputs that need more are computed whenever they are read.
+    bytes a run may take; columns of outputs that exceed their share are computed whenever they are read.
     """
 
     rows: RowTable
@@ -108,6 +110,18 @@ class Design:
         """Return a copy of some rows."""
         worth = None if self.worth is None else self.worth[rows]
         return replace(self, rows=some_rows(self.rows, rows), targets=self.targets[rows], worth=worth)
+
+    def counting(self, weights: Vector) -> "tuple[Design, Vector]":
+        """Return the rows of non-zero weight as a design of their own, and their weights; all, if most rows count.
+
+        A fit passes over them dozens of times, so they are gathered once (`gathered`) and not in each pass.
+        """
+        rows = np.flatnonzero(weights)
+        if not 0 < len(rows) <= _WORTH_GATHERING * len(self):
+            return self, weights
+        some = gathered(self.rows, rows, Shares.of(self.memory, len(self)).kept)
+        worth = None if self.worth is None else self.worth[rows]
+        return replace(self, rows=some, targets=self.targets[rows], worth=worth), weights[rows]
 
     def counts(self, weights: Vector | None = None) -> Vector | None:
         """Return how much each row counts if `weights` of them are there; None if every row counts 1."""
@@ -231,7 +245,7 @@ def design_of(
     If the bias is not penalised, features are centred in any case. The head and its penalty are then the same but for the
     bias, which becomes the output at the mean example; far from zero it would be hard to tell from the other weights.
     A head without a bias has a column of zeros in its place, whose weights the penalty holds at zero. The mean and the
-    deviation are those of the weighted examples, if they have weights. `memory` is about how many bytes may be stored.
+    deviation are those of the weighted examples, if they have weights. `memory` is about how many bytes a run may take.
 
     Examples
     --------

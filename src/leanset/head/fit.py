@@ -72,6 +72,8 @@ def fit_head(
     >>> fit_head(Design(rows, rng.integers(0, 3, 60), Softmax(3)), 1e-2).gradient_norm < 1e-8
     True
     """
+    if weights is not None:
+        design, weights = design.counting(weights)
     if start is None and len(design) > _WARM_START_ROWS:
         counting = np.arange(len(design)) if weights is None else np.flatnonzero(weights)
         some = counting[:: max(8, len(counting) // _WARM_START_MOST)]
@@ -168,9 +170,8 @@ def _line_search(
 def _preconditioner(curvature: Curvature) -> Operator:
     outputs, width = curvature.shape
     dense = outputs * width <= _DENSE_PRECONDITIONER
-    counting = curvature.rows_that_count
-    stride = max(1, len(counting) // max(4096, 4 * width * (outputs if dense else 1)))
-    sample = curvature if stride == 1 else curvature.sample(counting[::stride])
+    enough = max(4096, 4 * width * (outputs if dense else 1))
+    sample = curvature.every(len(curvature.rows_that_count) // enough)
     if not dense:
         return sample.kronecker().solve
     try:

@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -67,6 +67,16 @@ class FittedHead:
     def moved_to(self, theta: Matrix) -> "FittedHead":
         """Return a head with other weights on the same rows."""
         return FittedHead.at(self.design, theta, self.l2, self.penalty)
+
+    def counting(self, weights: Vector) -> "tuple[FittedHead, Vector]":
+        """Return the head on the rows of non-zero weight only, with the l2 of the problem on them, and their weights.
+
+        The rows are gathered if they are much fewer (`Design.counting`).
+        """
+        (design, some), l2 = self.design.counting(weights), self.l2_on(weights)
+        if design is self.design:
+            return replace(self, l2=l2, penalty=MeanPenalty()), some
+        return FittedHead.at(design, self.theta, l2), some
 
     def curvature(self, weights: Vector | None = None) -> Curvature:
         """Return the Hessian over all rows, or over weighted ones."""

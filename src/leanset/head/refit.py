@@ -27,10 +27,10 @@ class Refit:
 def newton_step(head: FittedHead, weights: Vector, precondition: Operator) -> LinearSolution:
     """Return the Newton step from θ̂ towards the minimiser on the kept rows, (1/(n−m)) H_K⁻¹ Σ_removed (g_i + l2·θ̂)."""
     # At θ̂ the gradient of the problem on all rows is zero, so the sum over the removed is minus the sum over the kept.
-    gradient = head.mean_gradient(weights)
+    kept, some = head.counting(weights)
     return conjugate_gradients(
-        head.curvature(weights).apply,
-        -gradient[None],
+        kept.curvature(some).apply,
+        -kept.mean_gradient(some)[None],
         precondition=precondition,
         tolerance=1e-9,
         max_iterations=1000,

@@ -17,7 +17,7 @@ from leanset._files import DamagedFile, mapped_array
 from leanset._kinds import NUMBER, TEXTS, optional
 from leanset._rules import is_number
 from leanset.data import Dynamics, Examples, Features, checked_examples
-from leanset.rows import RowTable, ZarrRows, all_rows, read_array, store_of
+from leanset.rows import RowTable, ZarrRows, all_rows, place_of, read_array, store_of
 from leanset.runs import Folder, explained
 
 ABOUT = "about.json"
@@ -161,7 +161,7 @@ class HeadStatistics:
         """Open a folder written by `save`, or a Zarr store that a capture wrote; features and logits are not read."""
         folder = Path(path)
         if os.fspath(path).endswith(STORE):
-            return cls._in_store(os.path.abspath(path))
+            return cls._in_store(place_of(path))
         about = Folder(folder).read_json(ABOUT, _ABOUT)
         found = {str(name): _mapped(folder / f"{Path(str(name)).name}.npy") for name in about["arrays"]}
         needed = ("features", "labels", *(("val_labels",) if "val_features" in found else ()))

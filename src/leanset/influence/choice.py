@@ -37,7 +37,7 @@ class HeadInverses:
 
 
 def choose_inverse(shape: tuple[int, int], memory: int) -> Inverse:
-    """Choose the exact inverse if its matrix fits `memory` bytes and it takes only minutes, else Kronecker.
+    """Choose the exact inverse if its matrices fit half of `memory` bytes and it takes only minutes, else Kronecker.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def choose_inverse(shape: tuple[int, int], memory: int) -> Inverse:
     (Cholesky(), Kronecker(directions=4096))
     """
     size = shape[0] * shape[1]
-    if size <= _LARGEST_DENSE_HEAD and Cholesky().matrix_bytes(size) <= memory:
+    if size <= _LARGEST_DENSE_HEAD and 2 * Cholesky().matrix_bytes(size) <= memory:  # there are vectors beside it
         return Cholesky()
     # Balancing k coordinates well takes about 16·k rows of k float32 numbers.
     return Kronecker(directions=max(1, int(np.sqrt(memory / (4 * ROWS_PER_COORDINATE)))))

@@ -2,7 +2,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, Vector, Vectors32
+from leanset._arrays import Mask, Rows, Vector, Vectors32, sum_of_rows
 from leanset._errors import InputError
 
 
@@ -38,7 +38,8 @@ class BestSetProblem:
 
     def __post_init__(self) -> None:
         k = len(self.vectors)
-        if self.vectors.ndim != 2 or not np.isfinite(self.vectors).all():
+        parts = (self.vectors[start : start + 4096] for start in range(0, k, 4096))  # a mask of them all would be large
+        if self.vectors.ndim != 2 or not all(np.isfinite(part).all() for part in parts):
             raise InputError(
                 f"`BestSetProblem(vectors=...)` must be a finite (k, p) array; got shape {self.vectors.shape}, "
                 f"{int((~np.isfinite(self.vectors)).sum())} non-finite entries."
@@ -57,7 +58,7 @@ class BestSetProblem:
     def total(self, removed: Mask) -> Vector:
         """Return offset + Σ vectors[removed] in float64."""
         base = np.zeros(self.vectors.shape[1]) if self.offset is None else self.offset
-        return np.asarray(base + self.vectors[removed].sum(axis=0, dtype=np.float64))
+        return np.asarray(base + sum_of_rows(self.vectors, removed))
 
     def norm(self, removed: Mask) -> float:
         """Return the objective."""

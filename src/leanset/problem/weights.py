@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import Matrix, Vector
+from leanset._arrays import Matrix, Rows, Vector
 from leanset.head import FittedHead, KroneckerFactors
 from leanset.rows import map_rows, sum_rows
 
@@ -48,6 +48,12 @@ class WeightProblem:
         return (self.base > 0).astype(np.float64)
 
     @cached_property
+    def _counting(self) -> tuple[FittedHead, Rows]:
+        """The head on the kept rows, which dozens of passes read, and their numbers."""
+        head, _ = self.head.counting(self.base)
+        return head, np.arange(len(self.base)) if len(head) == len(self.head) else np.flatnonzero(self.base)
+
+    @cached_property
     def target(self) -> Matrix:
         """The (C, D) sum that the weighted gradients must have."""
         head = self.head
@@ -56,15 +62,15 @@ class WeightProblem:
     @cached_property
     def scale(self) -> float:
         """‖Σ base_i |v_i|‖, coordinate by coordinate: the scale that errors of the equations are measured by."""
-        head = self.head
+        kept, rows = self._counting
         total = sum_rows(
             lambda x, r, w: (np.abs(r) * w[:, None]).T @ np.abs(x),
-            head.rows,
-            head.residual,
-            width=head.design.width,
-            weights=self.base,
+            kept.rows,
+            kept.residual,
+            width=kept.design.width,
+            weights=self.base[rows],
         )
-        return float(np.linalg.norm(total + head.design.total(self.base) * np.abs(self._shift)))
+        return float(np.linalg.norm(total + self.head.design.total(self.base) * np.abs(self._shift)))
 
     @property
     def _shift(self) -> Matrix:
@@ -77,25 +83,28 @@ class WeightProblem:
 
     def missing(self, factors: Vector) -> Matrix:
         """Return the (C, D) sum of the weighted gradients minus what it must be."""
-        found = self.head.gradient_sum(self.weights(factors), centred=self.head.penalty.centred)
-        return self.head.loss.effective(found - self.target)
+        (kept, rows), weights = self._counting, self.weights(factors)
+        found = kept.design.gradient_sum(kept.residual, weights[rows])
+        return self.head.loss.effective(found + self.head.design.total(weights) * self._shift - self.target)
 
     def along(self, direction: Matrix) -> Vector:
         """Return the (n,) products of a (C, D) direction with base_i v_i; 0 for removed rows."""
-        head = self.head
+        kept, rows = self._counting
         products = map_rows(
             lambda x, r: np.einsum("ic,ic->i", r, x @ direction.T),
-            head.rows,
-            head.residual,
-            width=head.design.width,
-            weights=self.kept,
+            kept.rows,
+            kept.residual,
+            width=kept.design.width,
+            weights=self.kept[rows],
         )
-        shared = head.design.worth_of_rows * float(np.sum(self._shift * direction))
-        return np.asarray(self.base * (products + shared))
+        found = np.zeros_like(self.base)
+        shared = kept.design.worth_of_rows * float(np.sum(self._shift * direction))
+        found[rows] = self.base[rows] * (products + shared)
+        return found
 
     def normal_matrix(self, free: Vector) -> Matrix:
         """Return Σ_free base_i² v_i v_iᵀ as a matrix in the coordinates of the loss's basis."""
-        head, basis = self.head, self.head.loss.basis()
+        (kept, rows), basis = self._counting, self.head.loss.basis()
         shift = (basis.T @ self._shift).reshape(-1)
 
         def gram(x: Matrix, r: Matrix, s: Vector, w: Vector) -> Matrix:
@@ -103,8 +112,8 @@ class WeightProblem:
             vectors *= w[:, None]
             return vectors.T @ vectors
 
-        columns, width = (head.residual, head.design.worth_of_rows), basis.shape[1] * head.rows.shape[1]
-        return sum_rows(gram, head.rows, *columns, width=width, weights=free * self.base)
+        columns, width = (kept.residual, kept.design.worth_of_rows), basis.shape[1] * kept.rows.shape[1]
+        return sum_rows(gram, kept.rows, *columns, width=width, weights=(free * self.base)[rows])
 
     @property
     def _power(self) -> float:

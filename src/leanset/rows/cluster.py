@@ -1,8 +1,9 @@
 """Passes on the workers of a Dask cluster. Scheduling, transport and recovery are Dask's."""
 
 import contextlib
-from collections import OrderedDict
-from collections.abc import Iterator
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 
-from leanset._arrays import AnyArray, Rows
+from leanset._arrays import AnyArray, Rows, Vector
 from leanset._errors import ClusterError, InputError, missing_extra
 from leanset._interrupts import certain_interrupts
 from leanset._threads import thread_count
@@ -18,13 +19,14 @@ from leanset.rows.columns import Stored, stored_in, with_places, with_stored
 from leanset.rows.dask_rows import DaskRows
 from leanset.rows.engine import Block, Engine, Pass
 from leanset.rows.local_cluster import local_cluster
-from leanset.rows.memory import MemoryRows
+from leanset.rows.memory import MemoryRows, as_table
 from leanset.rows.ordered import BLOCK_ROWS, GROUP, blocks_in, summed
 from leanset.rows.scaled import ScaledRows
 from leanset.rows.table import PlacedRows, RowTable
 
 LOCAL = "local:"
 _KEPT = 16  # arrays whose blocks stay with the workers, so that they travel once and not in every pass
+_LEAST_AHEAD = 8  # items that wait for a worker
 _PATIENCE = 20  # times that a result is waited for while there is no worker at all
 _WAIT = 15.0  # seconds each time
 _CONNECT = 20.0  # seconds to reach a scheduler
@@ -60,7 +62,7 @@ class DaskEngine:
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self._held: OrderedDict[int, tuple[Any, list[Any]]] = OrderedDict()
+        self._held: OrderedDict[int, tuple[Any, list[Any]]] = OrderedDict()  # by id, until the object is gone
 
     def summed(self, block: Block, whole: Pass) -> Any:
         """Return the sum over all blocks; groups of blocks are added up by workers."""
@@ -86,6 +88,18 @@ class DaskEngine:
             columns_of, dtype = self._result(self.client.submit(_kind, parts[0], pure=False))
             return RemoteRows((len(whole.table), columns_of), dtype, self.client, tuple(parts))
 
+    def each(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Yield `work(item)` for each item; only some items are with the workers at a time."""
+        with self._explained():
+            known, waiting = self.client.submit(_same, work, pure=False), deque[Any]()
+            ahead = max(_LEAST_AHEAD, 3 * sum(self.client.nthreads().values()))
+            for item in items:
+                waiting.append(self.client.submit(_called, known, item, pure=False))
+                if len(waiting) > ahead:
+                    yield self._result(waiting.popleft())
+            while waiting:
+                yield self._result(waiting.popleft())
+
     def _submitted(self, block: Block, whole: Pass) -> list[Any]:
         stored, weighted = stored_in(whole.columns), whole.weights is not None
         task = self.client.submit(
@@ -99,28 +113,27 @@ class DaskEngine:
 
     def _blocks(self, stored: Stored) -> list[Any]:
         """Return the blocks of a table or an array as futures; those that were used lately are with the workers already."""
-        known = self._held.get(id(stored))
-        if known is None:
-            known = stored, self._sent(stored)
-            self._held[id(stored)] = known
-            while len(self._held) > _KEPT:
-                oldest = next(
-                    key for key, (each, _) in self._held.items() if not isinstance(each, ScaledRows | DaskRows)
-                )
-                del self._held[oldest]
-        self._held.move_to_end(id(stored))
-        return known[1]
-
-    def _sent(self, stored: Stored) -> list[Any]:
         if isinstance(stored, RemoteRows):
             return list(stored.blocks)
+        key = id(stored)
+        if key not in self._held:
+            blocks = self._sent(stored)
+            # Not the object itself: whoever has it decides how long it lives, here and on the workers.
+            self._held[key] = weakref.ref(stored, lambda _: self._held.pop(key, None)), blocks
+            arrays = [each for each, (held, _) in self._held.items() if isinstance(held(), np.ndarray)]
+            for oldest in arrays[:-_KEPT]:
+                del self._held[oldest]
+        self._held.move_to_end(key)
+        return self._held[key][1]
+
+    def _sent(self, stored: Stored) -> list[Any]:
         if isinstance(stored, DaskRows):
             return [
                 self.client.submit(MemoryRows, part, pure=False) for part in stored.futures(self.client, BLOCK_ROWS)
             ]
         if isinstance(stored, ScaledRows):
             scaling = stored.mean, stored.scale, stored.last
-            return [self.client.submit(ScaledRows, part, *scaling, pure=False) for part in self._blocks(stored.table)]
+            return [self.client.submit(_scaled, part, *scaling, pure=False) for part in self._blocks(stored.table)]
         blocks = blocks_in(len(stored))
         if isinstance(stored, RowTable):
             return [self.client.submit(_same, stored._part(block), pure=False) for block in blocks]
@@ -201,16 +214,24 @@ def _kind(part: AnyArray) -> tuple[int, Any]:
     return part.shape[1], part.dtype
 
 
+def _called(work: Callable[[Any], Any], item: Any) -> Any:
+    return work(item)
+
+
+def _scaled(part: Stored, mean: Vector, scale: Vector, last: float) -> ScaledRows:
+    return ScaledRows(as_table(part), mean, scale, last)
+
+
 def _same(value: Any) -> Any:
     return value
 
 
-def _computed(task: tuple[Any, ...], weighted: bool, table: RowTable, *arrays: Any) -> Any:
+def _computed(task: tuple[Any, ...], weighted: bool, table: Stored, *arrays: Any) -> Any:
     """Compute one block; runs on a worker."""
     block, work, columns, width = task
     stored, weights = (list(arrays[:-1]), arrays[-1]) if weighted else (list(arrays), None)
     with thread_count(1), _blas().limit(limits=1, user_api="blas"):
-        return block(Pass(work, table, with_stored(columns, stored), weights, width))
+        return block(Pass(work, as_table(table), with_stored(columns, stored), weights, width))
 
 
 @cache

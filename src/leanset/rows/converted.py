@@ -37,5 +37,9 @@ class ConvertedRows(RowTable):
     def _unconverted(self) -> RowTable:
         return self._table
 
-    def _part(self, rows: slice) -> RowTable:
-        return ConvertedRows(self._table._part(rows), self._dtype)
+    @property
+    def _inner(self) -> RowTable:
+        return self._table
+
+    def _over(self, inner: RowTable) -> RowTable:
+        return ConvertedRows(inner, self._dtype)

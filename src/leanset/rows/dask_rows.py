@@ -28,6 +28,9 @@ class DaskRows(RowTable):
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return np.asarray(self._array[rows].compute(scheduler="threads"))
 
+    def _chosen(self, rows: Rows) -> RowTable:
+        return DaskRows(self._array[rows])
+
     def futures(self, client: Any, rows: int) -> list[Any]:
         """Return blocks of so many rows as futures of a client."""
         blocks = self._array.rechunk((rows, -1)).to_delayed().reshape(-1)

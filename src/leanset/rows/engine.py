@@ -44,6 +44,9 @@ class Engine(Protocol):
     def kept(self, block: Block, whole: Pass) -> RowTable:
         """Return what `mapped` yields as one table that stays where it was computed."""
 
+    def each(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Yield `work(item)` for each item, in order; what `work` contains is sent once."""
+
 
 _engine: contextvars.ContextVar[Engine | None] = contextvars.ContextVar("leanset_engine", default=None)
 

@@ -33,7 +33,7 @@ class MemoryRows(RowTable):
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return self._array[rows]
 
-    def _part(self, rows: slice) -> RowTable:
+    def _part(self, rows: slice | Rows) -> RowTable:
         return MemoryRows(self._array[rows])
 
 

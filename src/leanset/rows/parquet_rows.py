@@ -1,8 +1,6 @@
 """Rows in Parquet files, read row group by row group."""
 
-import threading
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from leanset._arrays import AnyArray, Rows
-from leanset.rows.table import PlacedRows, RowTable
+from leanset.rows.decoded import DecodedParts
+from leanset.rows.table import ChosenRows, PlacedRows, RowTable
 
-_GROUPS_KEPT = 4  # row groups that stay decoded, because several threads read chunks of the same one
-_kept: "OrderedDict[tuple[str, tuple[str, ...], int], AnyArray]" = OrderedDict()
-_lock = threading.Lock()
+_groups = DecodedParts()
 
 
 @dataclass(frozen=True)
@@ -45,16 +42,15 @@ class ParquetRows(PlacedRows):
 
     def _group(self, nth: int) -> AnyArray:
         file, number, _ = self.groups[nth]
-        key = file, self.columns, number
-        with _lock:  # held while decoding: another thread that wants the same group had better wait for it
-            if key not in _kept:
-                _kept[key] = self.read(file, number, self.columns).astype(self._dtype, copy=False)
-                while len(_kept) > _GROUPS_KEPT:
-                    _kept.popitem(last=False)
-            _kept.move_to_end(key)
-            return _kept[key]
+        return _groups.get(
+            (file, self.columns, number),
+            lambda: self.read(file, number, self.columns).astype(self._dtype, copy=False),
+        )
 
-    def _part(self, rows: slice) -> RowTable:
+    def _part(self, rows: slice | Rows) -> RowTable:
+        if not isinstance(rows, slice):
+            first, last = int(rows.min()), int(rows.max())
+            return ChosenRows(self._part(slice(first, last + 1)), rows - first)
         starts = [start for *_, start in self.groups]
         first, last = bisect_right(starts, rows.start) - 1, bisect_right(starts, rows.stop - 1)
         base = starts[first]

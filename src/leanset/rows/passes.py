@@ -132,12 +132,36 @@ def map_some_rows(work: Callable[..., AnyArray], table: RowTable, rows: Rows, *c
 
 def some_rows(table: RowTable, rows: Rows) -> MemoryRows:
     """Return a copy of some rows as a table in memory; meant for small samples."""
-    return MemoryRows(map_some_rows(lambda x: x, table, rows, width=table.shape[1]))
+    return MemoryRows(map_some_rows(_itself, table, rows, width=table.shape[1]))
+
+
+def gathered(table: RowTable, rows: Rows, most: int) -> RowTable:
+    """Return a table of some rows, for work that passes over them many times.
+
+    It is a copy if that takes at most `most` bytes, else a copy of what its rows are computed from, else no copy: they are
+    read where they are. On a cluster a copy stays with the workers. What a pass over it finds is the same to the last bit.
+
+    Examples
+    --------
+    >>> all_rows(gathered(MemoryRows(np.eye(3)), np.array([2, 0]), 2**10)).tolist()
+    [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    cluster, width = engine(), table.shape[1]
+    if len(rows) * width * table.dtype.itemsize > most:
+        inner = table._inner
+        return table._chosen(rows) if inner is None else table._over(gathered(inner, rows, most))
+    if cluster is not None and len(rows):
+        return cluster.kept(_map_of_block, Pass(_itself, table._chosen(rows), (), None, width))
+    return some_rows(table, rows)
+
+
+def _itself(x: AnyArray) -> AnyArray:
+    return x
 
 
 def all_rows(table: RowTable) -> AnyArray:
     """Return all rows as an array in memory; meant for tables that fit."""
-    return table._array if isinstance(table, MemoryRows) else map_rows(lambda x: x, table, width=table.shape[1])
+    return table._array if isinstance(table, MemoryRows) else map_rows(_itself, table, width=table.shape[1])
 
 
 def some_entries(column: Column, table: RowTable, rows: Rows) -> AnyArray:

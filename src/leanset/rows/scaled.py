@@ -43,5 +43,9 @@ class ScaledRows(RowTable):
         out[:, width] = self.last
         return out
 
-    def _part(self, rows: slice) -> RowTable:
-        return ScaledRows(self.table._part(rows), self.mean, self.scale, self.last)
+    @property
+    def _inner(self) -> RowTable:
+        return self.table
+
+    def _over(self, inner: RowTable) -> RowTable:
+        return ScaledRows(inner, self.mean, self.scale, self.last)

@@ -32,9 +32,24 @@ class RowTable(abc.ABC):
         """The same rows as they are stored, for those who turn them into float64 themselves."""
         return self
 
-    def _part(self, rows: slice) -> "RowTable":
-        """Return a table of consecutive rows; nothing is read."""
-        return PartRows(self, rows.start, rows.stop)
+    @property
+    def _inner(self) -> "RowTable | None":
+        """The table that these rows are computed from row by row, which may be smaller; None if they are stored."""
+        return None
+
+    def _over(self, inner: "RowTable") -> "RowTable":
+        """Return what is computed in the same way from other rows."""
+        raise NotImplementedError(f"{type(self).__name__} has no inner table")
+
+    def _part(self, rows: "slice | Rows") -> "RowTable":
+        """Return a table of some rows, cut to what is needed for them; nothing is read."""
+        if self._inner is not None:
+            return self._over(self._inner._part(rows))
+        return PartRows(self, rows.start, rows.stop) if isinstance(rows, slice) else ChosenRows(self, rows)
+
+    def _chosen(self, rows: Rows) -> "RowTable":
+        """Return a table of some rows, which stay where they are."""
+        return ChosenRows(self, rows) if self._inner is None else self._over(self._inner._chosen(rows))
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -108,5 +123,5 @@ class ChosenRows(RowTable):
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return self._table._read_rows(self._places[rows])
 
-    def _part(self, rows: slice) -> RowTable:
-        return ChosenRows(self._table, self._places[rows])
+    def _part(self, rows: slice | Rows) -> RowTable:
+        return self._table._part(self._places[rows])

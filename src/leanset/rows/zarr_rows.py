@@ -1,5 +1,7 @@
 """Rows in a chunked store (Zarr v3), on disk or behind any URL that fsspec can open."""
 
+import itertools
+import os
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -8,9 +10,12 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError, missing_extra
+from leanset.rows.decoded import DecodedParts
 from leanset.rows.table import PlacedRows
 
 ABOUT = "leanset"  # attribute of a store with what is known about it
+_PART_BYTES = 2**22  # of small chunks that are read together for scattered rows
+_parts = DecodedParts()
 
 
 @dataclass(frozen=True)
@@ -29,22 +34,74 @@ class ZarrRows(PlacedRows):
         return cls((rows, columns), np.dtype(array.dtype), store, name)
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
-        return read_array(self.store, self.name, rows)
+        if isinstance(rows, slice):
+            return self._read_slice(rows.start, rows.stop)
+        chunk = self._chunk
+        step = chunk * max(1, _PART_BYTES // max(1, chunk * self._shape[1] * self._dtype.itemsize))
+        out, part = np.empty((len(rows), self._shape[1]), self._dtype), rows // step
+        for nth in np.unique(part).tolist():
+            inside = part == nth
+            out[inside] = self._decoded(nth * step, step)[rows[inside] - nth * step]
+        return out
+
+    def _read_slice(self, start: int, stop: int) -> AnyArray:
+        """Read consecutive rows: whole chunks at once, what sticks out from chunks that stay decoded."""
+        n, step = self._shape[0], self._chunk
+        first, last = -(-start // step) * step, n if stop == n else stop // step * step
+        if first >= last:  # within one chunk, or across the border of two
+            first = last = min(first, stop)
+        found = [read_array(self.store, self.name, slice(first, last))] if first < last or start == stop else []
+        if start < first:
+            found.insert(0, self._decoded(start // step * step, step)[start % step :][: first - start])
+        if last < stop:
+            found.append(self._decoded(last, step)[: stop - last])
+        return found[0] if len(found) == 1 else np.concatenate(found)
+
+    @property
+    def _chunk(self) -> int:
+        """Rows of a chunk of the store, which can only be decoded as a whole."""
+        return int(opened_array(self.store, self.name).chunks[0])
+
+    def _decoded(self, start: int, step: int) -> AnyArray:
+        rows = slice(start, min(start + step, self._shape[0]))
+        return _parts.get(
+            (self.store, self.name, rows.start, rows.stop), lambda: read_array(self.store, self.name, rows)
+        )
 
 
-def zarr_library() -> Any:
-    """Return the module zarr, or say how to get it."""
+def zarr_library(store: str = "") -> Any:
+    """Return the module zarr, or say how to get it, and what it needs for the place of a store."""
     try:
         import zarr
+
+        if is_url(store):
+            import fsspec  # noqa: F401  # by which zarr reads and writes URLs
     except ImportError:
         raise missing_extra("A chunked store", "zarr") from None
     return zarr
 
 
+def is_url(place: str) -> bool:
+    """Return whether a place is a URL, and not a path.
+
+    Examples
+    --------
+    >>> is_url("s3://bucket/a.zarr"), is_url("a.zarr")
+    (True, False)
+    """
+    return "://" in place
+
+
+def place_of(store: str | os.PathLike[str]) -> str:
+    """Return the place of a store so that every process finds it: a URL as it is, a path in full."""
+    place = os.fspath(store)
+    return place if is_url(place) else os.path.abspath(os.path.expanduser(place))
+
+
 @lru_cache(maxsize=64)
 def opened_array(store: str, name: str) -> Any:
     """Open an array of a store for reading; once for each process, because that reads its description."""
-    zarr = zarr_library()
+    zarr = zarr_library(store)
     try:
         return zarr.open_array(store, path=name, mode="r", zarr_format=3)
     except Exception as error:  # a store may be anywhere, and each place has errors of its own
@@ -62,33 +119,35 @@ def refuse_missing_chunks(store: str, name: str) -> None:
         )
 
 
-def read_array(store: str, name: str, rows: slice | Rows) -> AnyArray:
-    """Return some rows of an array; a chunk that is damaged or gone is named in the error."""
+def read_array(store: str, name: str, rows: slice) -> AnyArray:
+    """Return consecutive rows of an array; a chunk that is damaged or gone is named in the error."""
     array = opened_array(store, name)
     try:
-        found = np.asarray(array[rows] if isinstance(rows, slice) else array.oindex[rows])
+        found = np.asarray(array[rows])
     except Exception as error:  # of the codecs, of the file system, or of a network
         bad = _damaged_chunk(array, rows)
         raise InputError(f"{store}: chunk {bad} of `{name}` cannot be read: {reason(error)}.") from None
     # A chunk that is gone since the store was opened is read as fill values: NaN, in stores that leanset wrote.
-    if found.dtype.kind == "f" and len(found) and np.isnan(found[:, :1] if found.ndim > 1 else found).any():
+    each = (slice(None), *(slice(None, None, size) for size in array.chunks[1:]))  # the first column of each chunk
+    if found.dtype.kind == "f" and np.isnan(found[each]).any():
         bad = _damaged_chunk(array, rows)
         if bad:
             raise InputError(f"{store}: chunk {bad} of `{name}` is gone; it was there when the store was opened.")
     return found
 
 
-def _damaged_chunk(array: Any, rows: slice | Rows) -> str:
+def _damaged_chunk(array: Any, rows: slice) -> str:
     """Return the key of the first chunk among some rows that cannot be read or is not there; "" if all are fine."""
-    step = array.chunks[0]
-    numbers = range(rows.start, rows.stop or array.shape[0]) if isinstance(rows, slice) else rows.tolist()
-    there = set(_keys(array))
-    for place in sorted({row // step for row in numbers}):
-        key = array.metadata.encode_chunk_key((place,) + (0,) * (array.ndim - 1))
+    sizes, there = array.shards or array.chunks, set(_keys(array))  # what is stored under one key
+    stops = (array.shape[0] if rows.stop is None else rows.stop, *array.shape[1:])
+    starts = (rows.start, *[0] * (array.ndim - 1))
+    ranges = [range(a // size, -(-b // size)) for a, b, size in zip(starts, stops, sizes, strict=True)]
+    for place in itertools.product(*ranges):
+        key = array.metadata.encode_chunk_key(place)
         if key not in there:
             return str(key)
         try:
-            array[place * step : (place + 1) * step]
+            array[tuple(slice(at * size, (at + 1) * size) for at, size in zip(place, sizes, strict=True))]
         except Exception:
             return str(key)
     return ""
@@ -130,7 +189,7 @@ def store_of(store: str) -> Store:
     ...     store_of(folder).arrays
     {'labels': 1}
     """
-    zarr = zarr_library()
+    zarr = zarr_library(store)
     try:
         group = zarr.open_group(store, mode="r", zarr_format=3)
         arrays = {name: array.ndim for name, array in group.arrays()}
@@ -138,4 +197,5 @@ def store_of(store: str) -> Store:
     except Exception as error:  # a store may be anywhere, and each place has errors of its own
         raise InputError(f"{store}: cannot be read as a Zarr store (version 3): {reason(error)}.") from None
     opened_array.cache_clear()  # what was open may be another store by now
+    _parts.clear()
     return Store(arrays, about, bool(about.get("complete", True)))

@@ -1,5 +1,6 @@
 """Writing a chunked store as a stream: a bounded amount of memory, and able to go on where it was stopped."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +52,7 @@ class StoreWriter:
         columns : the further axes and the type of each array
         identity : of what is written; a store that was begun with another identity is not continued
         """
-        zarr = zarr_library()
+        zarr = zarr_library(store)
         from zarr.codecs import Crc32cCodec
 
         widest = max(int(np.prod(tail, dtype=np.int64)) for tail, _ in columns.values())
@@ -77,9 +78,9 @@ class StoreWriter:
                 arrays[name] = group[name]
                 if arrays[name].shape != (rows, *tail) or arrays[name].dtype != np.dtype(dtype):
                     raise InputError(f"{store}: contains another `{name}`, {arrays[name].dtype} {arrays[name].shape}.")
-        except (OSError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
+        except InputError:
+            raise
+        except Exception as error:  # a store may be anywhere, and each place has errors of its own
             raise InputError(f"{store}: cannot be written: {reason(error)}.") from None
         done = min(_whole_chunks(array, step) for array in arrays.values()) * step
         return cls(store, rows, step, min(done, rows), arrays, {name: [] for name in arrays})
@@ -110,22 +111,36 @@ class StoreWriter:
         finish_store(self.store, **about)
 
 
+def write_rows(store: str, start: int, **parts: AnyArray) -> None:
+    """Write the rows of one chunk to the arrays of a store that `StoreWriter.at` created."""
+    group = zarr_library(store).open_group(store, mode="r+")
+    for name, part in parts.items():
+        group[name][start : start + len(part)] = np.asarray(part, dtype=group[name].dtype)
+
+
+def has_rows(store: str, names: Iterable[str], rows: slice) -> bool:
+    """Return whether the rows of one chunk are there in all arrays, and can be read."""
+    group = zarr_library(store).open_group(store, mode="r")
+    return all(_is_whole(group[name], rows) for name in names)
+
+
 def finish_store(store: str, **about: Any) -> None:
     """Mark a store complete whose arrays are all written, with what is known about it."""
-    group = zarr_library().open_group(store, mode="r+")
+    group = zarr_library(store).open_group(store, mode="r+")
     group.attrs[ABOUT] = dict(group.attrs[ABOUT]) | {"complete": True} | about
 
 
 def _whole_chunks(array: Any, step: int) -> int:
     """Return how many chunks from the first on are there, and can be read."""
-    whole = 0
-    for start in range(0, array.shape[0], step):
-        # Ask for the checksum of the last chunk that is there, too: it may have been written half when all stopped.
-        try:
-            part = array[start : start + step]
-        except ValueError:
-            break
-        if np.isnan(part).all() if part.dtype.kind == "f" else (part == -1).all():
-            break
-        whole += 1
-    return whole
+    starts = range(0, array.shape[0], step)
+    missing = (nth for nth, start in enumerate(starts) if not _is_whole(array, slice(start, start + step)))
+    return next(missing, len(starts))
+
+
+def _is_whole(array: Any, rows: slice) -> bool:
+    # Reading asks for the checksum, too: the last chunk may have been written half when all stopped.
+    try:
+        part = array[rows]
+    except ValueError:
+        return False
+    return not (np.isnan(part).all() if part.dtype.kind == "f" else (part == -1).all())

@@ -4,7 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leanset._arrays import Mask, Rows, Vector
+from leanset._arrays import Mask, Rows, Vector, sum_of_rows
 from leanset._rng import stream
 from leanset.influence import InfluenceMap
 from leanset.problem import BestSetProblem, Removal
@@ -59,7 +59,7 @@ class ExchangeSearch(Search, abc.ABC):
             vectors=vectors,
             groups=constraints.groups[rows],
             removed=inside,
-            offset=total - vectors[inside].sum(axis=0, dtype=np.float64),
+            offset=total - sum_of_rows(vectors, inside),
             cells=self._cells(cells)[rows],
             spare=constraints.capacity - gone,
         )

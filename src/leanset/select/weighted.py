@@ -96,8 +96,8 @@ class WeightedSearch(Search):
 
     def _weighed(self, base: Vector) -> Removal:
         task = self.task
-        problem = WeightProblem(task.head, base, self.low, self.high, by_loss=self.aim.needs_loss_metric)
-        weights = solve_weights(problem)
+        # The problem, and with it its copy of the kept rows, is gone before the refit makes its own.
+        weights = solve_weights(WeightProblem(task.head, base, self.low, self.high, by_loss=self.aim.needs_loss_metric))
         after = refit(task.head, weights.values, task.inverses.precondition)
         outcome = Outcome.same_head if weights.exact else Outcome.nearest_head
         return Removal(base == 0, outcome, refit=after, row_weights=weights.values)

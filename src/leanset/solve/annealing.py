@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leanset._arrays import AnyArray, Mask, Rows
+from leanset._arrays import AnyArray, Mask, Rows, sum_of_rows
 from leanset.problem import BestSetProblem, Outcome, Removal
 
 _SLICE = 100_000  # proposals between two checks of the stop flag, about 30 ms
@@ -61,7 +61,7 @@ def anneal(
             report(tried + done)
         tried += done
         entered, left = removed & ~before, before & ~removed
-        exact += vectors[entered].sum(axis=0, dtype=np.float64) - vectors[left].sum(axis=0, dtype=np.float64)
+        exact += sum_of_rows(vectors, entered) - sum_of_rows(vectors, left)
         norms.append(float(np.linalg.norm(exact)))
     outcome = _outcome_of(norms)
     if len(best) and problem.norm(best) < norms[-1]:

@@ -8,7 +8,7 @@ import contextvars
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -53,6 +53,12 @@ class Batches(Protocol):
 
     def plain(self, steps: Iterable[Rows], device: torch.device) -> Iterator[Batch]:
         """Yield batches without augmentation."""
+
+    def shared(self) -> "Batches | None":
+        """Return what every worker of a cluster needs once, for all places; None if `cut` brings what is needed."""
+
+    def cut(self, places: Rows) -> "tuple[Batches | None, Rows]":
+        """Return what a worker needs for some places, if it is not what is shared, and their places in it."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,13 @@ class ImageBatches:
         """Yield batches of unchanged images."""
         for batch in self._raw(steps, device):
             yield Batch(self._scaled(batch.inputs), batch.labels, batch.places)
+
+    def shared(self) -> None:
+        """Return nothing: each worker gets its images only."""
+
+    def cut(self, places: Rows) -> tuple[Batches, Rows]:
+        """Return the images at some places."""
+        return ImageBatches(replace(self.images.take(places), held_out=None), self.scale), np.arange(len(places))
 
     def _raw(self, steps: Iterable[Rows], device: torch.device) -> Iterator[Batch]:
         in_memory = isinstance(self.images.pixels, np.ndarray)

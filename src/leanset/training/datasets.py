@@ -50,6 +50,14 @@ class DatasetBatches:
         """Yield one batch for each array of places."""
         return self._batches(steps, device, None)
 
+    def shared(self) -> "DatasetBatches":
+        """Return the data set, which reads its own items wherever it is."""
+        return self
+
+    def cut(self, places: Rows) -> tuple[None, Rows]:
+        """Return the places; the data set is shared."""
+        return None, places
+
     def _batches(
         self, steps: Iterable[Rows], device: torch.device, generator: torch.Generator | None
     ) -> Iterator[Batch]:
