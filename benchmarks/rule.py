@@ -38,7 +38,7 @@ def run(request: Request) -> Findings:
         for fraction in TRIED
         for tried in TRIED[fraction]
     }
-    recipe = replace(preset("quick"), precision="bfloat16")
+    recipe = replace(preset("quick"), precision="fastest")
     if request.small:
         recipe = replace(recipe, epochs=1, batch_size=64)
     setup = Setup(

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -61,6 +62,22 @@ main()
     done = subprocess.run([sys.executable, "-c", stop], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (130, "", 1)
     assert done.stderr.startswith("leanset: interrupted.")
+
+
+def test_an_interruption_of_executed_text_has_the_same_exit_code(tmp_path):
+    # Python itself would end with -2, by the signal, because the command line is a module here.
+    stop = """
+import sys
+class Stop:
+    def find_spec(self, name, *rest):
+        if name == "typer":
+            exec("raise KeyboardInterrupt")
+sys.meta_path.insert(0, Stop())
+"""
+    (tmp_path / "sitecustomize.py").write_text(stop)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    done = subprocess.run([sys.executable, "-m", "leanset"], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "leanset: interrupted.\n")
 
 
 def test_numba_is_imported_by_the_first_search():

@@ -50,7 +50,6 @@ _OWN_KEYS = {"budget", "data_fingerprint", "leanset_version"}
 _OWN_STAGES = re.compile(r"(damaged-)?(head|trusted|removal-.*|random-.*)\.npz|certificate\.json|\..*")
 # Who is writing a file: what names this machine, and the process. The name of a machine may hold anything.
 _WRITER, _WRITTEN = f"{zlib.crc32(platform.node().encode()):08x}", itertools.count()
-_TEMPORARY = re.compile(r"\..+\.([0-9a-f]{8})-([0-9]+)-[0-9]+")
 Result = TypeVar("Result")
 _BALANCE = Kind("a word or a whole number", lambda value: TEXT.fits(value) or WHOLE.fits(value))
 SETTINGS_KINDS = {  # what is looked up in the settings of a saved run
@@ -191,10 +190,11 @@ class Folder:
         return found
 
     def write_bytes(self, name: str, content: bytes) -> None:
-        """Write a file under a temporary name and move it into place."""
+        """Write a file under a temporary name and move it into place; what killed writers of the same file left goes."""
         target = self.path / name
         with explained(target, "write"):
             target.parent.mkdir(parents=True, exist_ok=True)
+            _sweep(target.parent, re.escape(target.name))
             temporary = target.with_name(f".{target.name}.{_WRITER}-{os.getpid()}-{next(_WRITTEN)}")
             try:
                 with open(temporary, "xb") as file:  # with the rights that the user's umask leaves
@@ -210,11 +210,8 @@ class Folder:
     def sweep(self, *parts: str) -> None:
         """Delete what processes of this machine that are gone were writing, in this folder and in some of its parts."""
         for folder in (self.path, *(self.path / part for part in parts)):
-            for item in folder.iterdir() if folder.is_dir() else ():
-                writer = _TEMPORARY.fullmatch(item.name)
-                if writer and writer[1] == _WRITER and not _is_running(int(writer[2])):
-                    with contextlib.suppress(OSError):  # the folder may be for reading only
-                        item.unlink()
+            if folder.is_dir():
+                _sweep(folder)
 
 
 class RunFolder(Folder):
@@ -371,6 +368,16 @@ class RunFolder(Folder):
                 os.replace(self.path / file, self.path / STAGES / f"damaged-{name}.npz")
             warn(f"{self.path / file}: cannot be used and is computed again ({error}).")
             return None
+
+
+def _sweep(folder: Path, name: str = ".+") -> None:
+    """Delete what processes of this machine that are gone were writing in a folder: files with a name, a pattern."""
+    temporary = re.compile(rf"\.{name}\.{_WRITER}-([0-9]+)-[0-9]+")
+    for item in folder.iterdir():
+        written = temporary.fullmatch(item.name)
+        if written and not _is_running(int(written[1])):
+            with contextlib.suppress(OSError):  # the folder may be for reading only
+                item.unlink()
 
 
 def _is_running(process: int) -> bool:

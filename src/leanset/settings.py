@@ -177,8 +177,9 @@ class NetworkOptions(Checked):
         str | None,
         Option(
             "of the products of a training: 'default' is float32 on a CPU and mixed on a GPU; 'bfloat16' is mixed on a CPU "
-            "too, nearly twice as fast if it has instructions for it. The preset's if not given",
-            rule=one_of("default", "bfloat16"),
+            "too, nearly twice as fast if it has instructions for it; 'fastest' is 'bfloat16' if it has, else 'default'. The "
+            "preset's if not given",
+            rule=one_of("default", "bfloat16", "fastest"),
         ),
     ] = None
     runs: Annotated[

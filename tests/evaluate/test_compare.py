@@ -3,14 +3,15 @@ from collections import Counter
 
 import pytest
 
-from leanset import RunFolderError
+from leanset import InputError, RunFolderError
 from leanset._progress import Silent
 from leanset.evaluate import study as study_module
 from leanset.evaluate.compare import TABLE, Answer, run_comparison
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
+from leanset.evaluate.markdown import seeds_table
 from leanset.evaluate.question import Question
 from leanset.evaluate.study import Study
-from leanset.evaluate.summary import parts_of, summarise
+from leanset.evaluate.summary import costs, parts_of, summarise
 from leanset.judge import FULL, STRATIFIED
 from leanset.runs import NETWORK
 from tests.evaluate.setups import tiny_setup
@@ -90,3 +91,32 @@ def test_a_network_that_was_interrupted_has_no_known_cost(tmp_path):
     study.table._files.write_json("setup.json", study.setup.identity())
     answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
     assert answer.choosing.endswith("its time is not among those of choosing.")
+
+
+def test_tables_of_what_is_finished_need_no_training(tmp_path, monkeypatch):
+    setup, narrow = tiny_setup(), asked(protocols=(EQUAL_EPOCHS,))
+    with pytest.raises(InputError, match="no training on a chosen set is finished"):
+        run_comparison(setup, narrow, tmp_path, workers=1, reporter=Silent(), only_finished=True)
+    run_comparison(setup, narrow, tmp_path, workers=1, reporter=Silent())
+    monkeypatch.setattr(study_module, "trained_network", None)  # would fail if it came to training
+    wide = asked(methods=("ccs",), fractions=(0.25,), seeds=7, protocols=(EQUAL_STEPS,))
+    answer = run_comparison(setup, wide, tmp_path, workers=1, reporter=Silent(), only_finished=True)
+    found = {(row.method, row.fraction, row.protocol) for row in answer.rows}
+    assert found == {(job.method, job.fraction, job.protocol) for job in narrow.jobs("lenet")}
+    assert json.loads((tmp_path / "record.json").read_text())["precisions"] == {"float32": len(narrow.jobs("lenet"))}
+
+
+def test_cells_with_fewer_seeds_are_told():
+    rows = outcomes_of(QUESTION)
+    assert not seeds_table(parts_of(summarise(rows, STRATIFIED))[0][1])
+    fewer = [row for row in rows if (row["method"], row["fraction"], row["seed"]) != ("el2n", 0.5, 1)]
+    part = parts_of(summarise(fewer, STRATIFIED))[0][1]
+    assert seeds_table(part)[-1] == "| el2n | 2 | 1 |"
+
+
+def test_the_cost_beside_all_data_is_the_mean_over_common_seeds():
+    rows = outcomes_of(asked(methods=("leanset",), fractions=(0.5,), seeds=3, protocols=(EQUAL_EPOCHS,)))
+    rows = [row | {"steps": round(100 * (1 - row["fraction"]))} for row in rows if row["method"] != FULL or row["seed"]]
+    [said] = costs(summarise(rows, STRATIFIED), "leanset")
+    assert "50 % removed by leanset: −25.0 points beside all data" in said
+    assert "(2 seeds), with 50 % of the steps." in said

@@ -83,6 +83,8 @@ def test_the_identity_changes_with_whatever_finished_jobs_depend_on():
         tiny_setup(random_draws=9),
     ]
     assert tiny_setup().identity() == setup.identity()
+    fast = RECIPE.with_changes(precision="bfloat16")  # outcomes say which it was
+    assert tiny_setup(recipe=fast, scorer_recipe=fast).identity() == setup.identity()
     assert all(other.identity() != setup.identity() for other in others)
 
 

@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import pickle
-import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -106,19 +105,3 @@ def test_a_gpu_is_not_shared_by_default(monkeypatch):
         assert study_module._default_workers("cpu") == 7
         assert study_module._default_workers("auto") == (1 if cuda or mps else 7)
         assert study_module._default_workers("cuda") == study_module._default_workers("mps") == 1
-
-
-def _report_interrupts(answer):
-    answer.put(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)
-
-
-def test_a_worker_ignores_interrupts_from_its_first_moment():
-    # It used to turn them off by itself, after its imports; Ctrl-C before that printed a traceback for each worker.
-    context, before = multiprocessing.get_context("spawn"), signal.getsignal(signal.SIGINT)
-    answer = context.Queue()
-    process = context.Process(target=_report_interrupts, args=(answer,))
-    with study_module._interrupts_ignored():
-        process.start()
-    assert answer.get(timeout=60)
-    process.join()
-    assert signal.getsignal(signal.SIGINT) is before

@@ -30,6 +30,7 @@ from leanset.rows.cluster import DaskEngine, RemoteRows
 from tests.clusters import two_workers
 from tests.rows.places import mixture, write_npy, write_parquet, write_zarr
 from tests.rows.test_places import pruned, same_answer
+from tests.test_interrupts import in_a_finaliser as interrupted_in_a_finaliser
 
 FEATURES, LABELS = mixture()
 
@@ -181,31 +182,47 @@ def test_a_local_cluster_listens_on_the_loopback_address_and_is_closed():
     assert not [process for process in left if "resource_tracker" not in " ".join(process.cmdline())]
 
 
-INTERRUPTED = """
-import sys, leanset
-from tests.rows.places import mixture
-if __name__ == "__main__":
-    leanset.prune(*mixture(), fraction=0.5, dask="local:1", progress=False, frontier=False, seconds=60)
-"""
+def children_of(process):
+    try:
+        return psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
 
 
-def test_an_interrupt_closes_the_local_cluster(tmp_path):
-    (tmp_path / "script.py").write_text(INTERRUPTED)
-    env = os.environ | {"PYTHONPATH": os.pathsep.join(["src", ".", os.environ.get("PYTHONPATH", "")])}
-    with subprocess.Popen([sys.executable, str(tmp_path / "script.py")], env=env, stderr=subprocess.PIPE) as run:
-        process, children = psutil.Process(run.pid), []
-        while run.poll() is None and len(children) < 2:  # the worker, and what looks after its resources
-            children = process.children(recursive=True)
-            time.sleep(0.1)
-        time.sleep(1.0)
-        run.send_signal(signal.SIGINT)
+@pytest.mark.parametrize("sign", ["the first process", "a worker", "the first stage"])
+def test_ctrl_c_ends_a_run_and_its_local_cluster(tmp_path, sign):
+    def has_begun():
+        if sign == "the first stage":
+            return (tmp_path / "run" / "stages" / "head.npz").is_file()
+        return len(children_of(run)) > (sign == "a worker")  # the first one looks after the resources of the others
+
+    source, out = write_npy(tmp_path, FEATURES[:3000], LABELS[:3000]), str(tmp_path / "run")
+    options = ["--fraction", "0.5", "--seconds", "300", "--dask", "local:1", "--quiet", "--out", out]
+    command = [sys.executable, "-m", "leanset", "prune", source, *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as run:
         try:
+            while run.poll() is None and not has_begun():
+                time.sleep(0.01)
+            children = children_of(run)
+            os.killpg(run.pid, signal.SIGINT)  # to all processes, as a terminal does
             _, said = run.communicate(timeout=60)
         finally:
             run.kill()  # or a run that does not end would keep the test from ending, too
-    assert b"KeyboardInterrupt" in said
-    _, alive = psutil.wait_procs(children, timeout=10)
+    assert (run.returncode, said.count("\n")) == (130, 1), said
+    assert said.startswith("leanset: interrupted.")
+    assert children
+    _, alive = psutil.wait_procs(children, timeout=20)
     assert not alive
+
+
+def test_ctrl_c_in_a_finaliser_ends_a_pass(client):
+    def work():
+        with dask_cluster(client) as engine, computed_by(engine):
+            interrupted_in_a_finaliser()
+            map_rows(lambda x: time.sleep(5), as_table(FEATURES), width=16)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
 
 
 def test_who_has_no_dask_is_told_what_to_install(monkeypatch):

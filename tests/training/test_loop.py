@@ -96,6 +96,31 @@ def test_a_finished_folder_gives_back_what_was_put_in(tmp_path):
     np.testing.assert_array_equal(dynamics.correct, trained.dynamics.correct)
 
 
+def test_checkpoints_that_a_killed_training_could_not_remove_go_the_next_time(tmp_path, monkeypatch):
+    folder = NetworkFolder(tmp_path)
+    folder.open({"seed": 1})
+    trained = run(seed=1, folder=folder)
+    with monkeypatch.context() as killed:
+        killed.setattr(NetworkFolder, "_remove_checkpoints", lambda folder: None)
+        folder.finish(trained.model, trained.history, trained.dynamics, {})
+    assert (tmp_path / "last.pt").is_file()
+    with pytest.raises(RunFolderError):
+        folder.open({"seed": 2})  # whoever may not use a folder changes nothing in it
+    assert (tmp_path / "last.pt").is_file()
+    folder.open({"seed": 1})
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"dynamics.npz", "early.pt", "history.csv", "model.pt", "training.json"}
+
+
+def test_a_replacement_that_was_killed_leaves_nothing_of_the_old_training(tmp_path):
+    folder, trained = NetworkFolder(tmp_path), run(seed=1)
+    folder.open({"seed": 1})
+    folder.finish(trained.model, trained.history, trained.dynamics, {})
+    (tmp_path / "model.pt").unlink()  # which is removed first
+    folder.open({"seed": 2}, replace=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["training.json"]
+
+
 def test_a_folder_of_another_training_is_refused_and_can_be_replaced(tmp_path):
     NetworkFolder(tmp_path).open({"seed": 1, "recipe": {}})
     NetworkFolder(tmp_path).finish(tiny(), (), None, {})

@@ -4,25 +4,28 @@ import os
 import pytest
 import torch
 
-from leanset import InputError
+from leanset import InputError, LeansetWarning
 from leanset.training import precision
 from leanset.training.batches import ImageBatches
 from leanset.training.devices import fabric_for
 from leanset.training.loop import train
-from leanset.training.precision import check_precision, mixed_precision
+from leanset.training.precision import check_precision, mixed_precision, number_type
 from leanset.training.recipe import Recipe
 from tests.training.networks import striped_images, tiny
 
 RECIPE = Recipe(epochs=1, lr=0.1, lr_end=1.0, batch_size=96, crop=0, flip=False)  # one step, at the full rate
+pytestmark = pytest.mark.filterwarnings("ignore:.*has no instructions for it")
 IN_BFLOAT16 = dataclasses.replace(RECIPE, precision="bfloat16")
 
 
 @pytest.fixture
 def forgotten():
     """A trial that is made anew, before the test and after it."""
-    precision._end_of_trial.cache_clear()
+    for known in (precision._end_of_trial, precision._warn_if_slow):
+        known.cache_clear()
     yield
-    precision._end_of_trial.cache_clear()
+    for known in (precision._end_of_trial, precision._warn_if_slow):
+        known.cache_clear()
 
 
 @pytest.fixture
@@ -85,3 +88,29 @@ def test_a_step_in_bfloat16_is_that_in_float32_up_to_rounding(cpu):
     # Inputs, weights, outputs and their gradients are each rounded by at most half of eps, some of them twice.
     assert 0 < off.norm() < 4 * torch.finfo(torch.bfloat16).eps * moved.norm()
     assert all(value.dtype == exact[name].dtype for name, value in rounded.items())
+
+
+@pytest.mark.parametrize("has_instructions", [True, False])
+@pytest.mark.parametrize("trial", ["", "raise SystemExit(3)"])
+def test_the_fastest_precision_is_bfloat16_only_where_a_cpu_has_it_and_survives_it(
+    forgotten, monkeypatch, has_instructions, trial
+):
+    monkeypatch.setattr(precision, "_has_instructions", lambda: has_instructions)
+    monkeypatch.setattr(precision, "_TRIAL", trial)
+    fabric = fabric_for("cpu")
+    check_precision("fastest", fabric)
+    expected = "bfloat16" if has_instructions and not trial else "float32"
+    assert number_type("fastest", fabric) == expected
+    with mixed_precision("fastest", fabric):
+        assert torch.is_autocast_enabled("cpu") == (expected == "bfloat16")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("has_instructions", [True, False])
+def test_bfloat16_without_instructions_is_a_warning_once(forgotten, monkeypatch, has_instructions):
+    monkeypatch.setattr(precision, "_has_instructions", lambda: has_instructions)
+    monkeypatch.setattr(precision, "_TRIAL", "")
+    if not has_instructions:
+        with pytest.warns(LeansetWarning, match="slower than float32"):
+            check_precision("bfloat16", fabric_for("cpu"))
+    check_precision("bfloat16", fabric_for("cpu"))

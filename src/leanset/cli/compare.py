@@ -7,7 +7,7 @@ import typer
 
 from leanset._options import Option, options_of
 from leanset._progress import reporter_for
-from leanset._rules import at_least, names
+from leanset._rules import at_least, names, yes_or_no
 from leanset._threads import thread_count
 from leanset.cli import options, show
 from leanset.cli.guard import guarded
@@ -53,6 +53,9 @@ class TrainingOptions(NetworkOptions, WorkerOptions):
         Sequence[str] | None,
         Option("how long to train: equal-epochs,equal-steps if not given, or epochs=K", rule=names, read=words_in),
     ] = None
+    finished: Annotated[bool, Option("train nothing; make tables of all that is finished in --out", rule=yes_or_no)] = (
+        False
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -126,7 +129,14 @@ def _on_images(images: Images, settings: CompareCommand) -> "Answer":
 
     setup, question = _asked(images, settings)
     with reporter_for(settings.progress) as reporter:
-        return run_comparison(setup, question, _out(settings), workers=settings.workers, reporter=reporter)
+        return run_comparison(
+            setup,
+            question,
+            _out(settings),
+            workers=settings.workers,
+            reporter=reporter,
+            only_finished=settings.finished,
+        )
 
 
 def _out(settings: CompareCommand) -> Path:

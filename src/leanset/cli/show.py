@@ -1,5 +1,6 @@
 import contextlib
 import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,17 +65,21 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
 
 def show_comparison(answer: "Answer", folder: str) -> None:
     """Print the accuracies, one table per network and protocol, the time of choosing, then the verdicts."""
-    from leanset.evaluate import choosing_shown, parts_of
+    from leanset.evaluate import parts_of
 
     parts = parts_of(answer.rows)
     for title, part in parts:
         _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
-    _show_by_fraction("Choosing one set, of one training on all data", parts[0][1], choosing_shown)
+    _show_by_fraction("Choosing one set, seconds", parts[0][1], _choosing_seconds)
     OUT.print(answer.choosing)
     OUT.print()
     for line in answer.verdicts:
         OUT.print(line)
     show_folder(folder)
+
+
+def _choosing_seconds(row: "SummaryRow") -> str:
+    return "" if math.isnan(row.choosing_seconds) else f"{row.choosing_seconds:.3g}"
 
 
 def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable[[SummaryRow], str]") -> None:

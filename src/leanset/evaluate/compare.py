@@ -1,6 +1,7 @@
 """The comparison that users run on their own data."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,14 +10,24 @@ from leanset._errors import InputError
 from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
 from leanset.evaluate.forecast import forecast
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
-from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table
+from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
+from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, seeds_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
-from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, verdicts
-from leanset.judge import FULL, STRATIFIED, STRATIFIED_SHOWN, Forecast, about_leanset, as_dicts, check_free, write_rows
+from leanset.evaluate.summary import Outcome, SummaryRow, costs, parts_of, summarise, verdicts
+from leanset.judge import (
+    FULL,
+    LEANSET,
+    STRATIFIED,
+    STRATIFIED_SHOWN,
+    Forecast,
+    about_leanset,
+    as_dicts,
+    check_free,
+    write_rows,
+)
 from leanset.report import (
     Panel,
     StudyPart,
@@ -185,7 +196,9 @@ def _opened(images: Images | str) -> Images:
     return opened
 
 
-def run_comparison(setup: Setup, question: Question, out: Path, *, workers: int | None, reporter: Reporter) -> Answer:
+def run_comparison(
+    setup: Setup, question: Question, out: Path, *, workers: int | None, reporter: Reporter, only_finished: bool = False
+) -> Answer:
     """Train what is missing, and write tables, figures and verdicts.
 
     Parameters
@@ -195,18 +208,29 @@ def run_comparison(setup: Setup, question: Question, out: Path, *, workers: int 
     out : folder for the results; continues a comparison that was interrupted, or joins one that is running
     workers : number of processes; one per core if None
     reporter : receives the progress
+    only_finished : train nothing, and take all that is finished in `out`, whatever the question
     """
     check_free(out, TABLE)
     check_figures()
-    study, jobs = Study(setup, out / TABLE), question.jobs(setup.scorer)
-    study.run(jobs, workers=workers, reporter=reporter)
+    study = Study(setup, out / TABLE)
+    jobs = _finished(study) if only_finished else question.jobs(setup.scorer)
+    if not only_finished:
+        study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    words = tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN))
+    words = (*costs(rows, LEANSET), *verdicts(rows, STRATIFIED, STRATIFIED_SHOWN))
     answer = Answer(tuple(rows), words, _choosing(setup.scorer, outcomes, study.table.scorer_cost()))
     _write(out, answer, outcomes)
     Folder(out).write_json("record.json", _record(setup, question, outcomes))
     return answer
+
+
+def _finished(study: Study) -> list[Job]:
+    study.table.check(study.setup.identity())
+    jobs = study.table.finished()
+    if all(job.method == FULL for job in jobs):
+        raise InputError(f"{study.path}: no training on a chosen set is finished there.")
+    return jobs
 
 
 def _write(out: Path, answer: Answer, outcomes: Sequence[Outcome]) -> None:
@@ -230,6 +254,7 @@ def _record(setup: Setup, question: Question, outcomes: Sequence[Outcome]) -> di
         "setup": setup.identity(),
         "training_seconds": round(sum(row["seconds"] for row in outcomes), 1),
         "threads_a_training": sorted({row["threads"] for row in outcomes}),
+        "precisions": dict(Counter(row["precision"] for row in outcomes)),
         "machine": machine() | {"load_at_end": load()},
     }
 
@@ -239,6 +264,7 @@ def _page(answer: Answer) -> list[str]:
     lines = ["# Comparison", ""]
     for title, part in parts:
         lines += [*accuracy_table(part, title), ""]
+        lines += [*seeds, ""] if (seeds := seeds_table(part)) else []
     lines += [*certificate_table(parts[0][1]), "", *choosing_table(parts[0][1]), "", answer.choosing, ""]
     return [*lines, *(f"- {line}" for line in answer.verdicts)]
 

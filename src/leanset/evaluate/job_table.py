@@ -6,13 +6,14 @@ The operating system releases the lock when the process ends, even if it is kill
 
 import contextlib
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from leanset._arrays import Rows
 from leanset._errors import missing_extra
 from leanset.evaluate.job import Job
-from leanset.judge import SETUP, check_same_setup, folder_in_use
+from leanset.judge import FULL, LEANSET, SETUP, STRATIFIED, check_same_setup, folder_in_use
 from leanset.runs import Folder, explained
 
 try:
@@ -22,6 +23,7 @@ except ImportError:
 
 _JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
 _SCORER = "scorer.json"
+_FIRST = (FULL, STRATIFIED, LEANSET)  # in tables; the others follow by name
 _OPENING = "setup"  # the lock for writing `setup.json`
 
 
@@ -110,6 +112,14 @@ class JobTable:
         """Return the row of a finished job."""
         return self._files.read_json(f"{_JOBS}/{job.key}.json")
 
+    def finished(self) -> list[Job]:
+        """Return all finished jobs, whatever question they belong to."""
+        names = [item.name for item in fields(Job)]
+        files = sorted(path.name for path in (self.path / _JOBS).glob("[!.]*.json"))
+        known = [self._files.read_json(f"{_JOBS}/{file}", names) for file in files]
+        jobs = [Job(**{name: row[name] for name in names}) for row in known]
+        return sorted(jobs, key=lambda job: (job.seed, job.model, job.protocol, job.fraction, _rank(job.method)))
+
     def keep_scorer_cost(self, seconds: float, threads: int) -> None:
         """Save how long the network that methods look at took to train and to capture."""
         self._files.write_json(_SCORER, {"seconds": seconds, "threads": threads})
@@ -139,3 +149,7 @@ class JobTable:
 def _is_foreign(file: Path) -> bool:
     """Whether a file is none of those that may be there before `setup.json`."""
     return file.name not in (SETUP, _LOCKS) and not file.name.startswith(f".{SETUP}.")
+
+
+def _rank(method: str) -> tuple[int, str]:
+    return (_FIRST.index(method) if method in _FIRST else len(_FIRST)), method

@@ -19,13 +19,21 @@ def certificate_table(rows: Sequence[SummaryRow]) -> list[str]:
     return fraction_table("change of the head, times below random", cells)
 
 
+def seeds_table(rows: Sequence[SummaryRow]) -> list[str]:
+    """Return a Markdown table of the number of seeds; nothing if it is the same everywhere."""
+    cells = {(row.method, row.fraction): str(row.seeds) for row in rows if row.method != FULL}
+    on_all = [str(row.seeds) for row in rows if row.method == FULL]
+    full = len(cells) == len({method for method, _ in cells}) * len({fraction for _, fraction in cells})
+    return [] if full and len({*cells.values(), *on_all}) == 1 else fraction_table("seeds so far", cells, on_all)
+
+
 def choosing_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of the time that choosing takes, beside that of training on all examples."""
-    cells = {(row.method, row.fraction): choosing_shown(row) for row in rows if row.method != FULL}
+    cells = {(row.method, row.fraction): _choosing(row) for row in rows if row.method != FULL}
     return fraction_table("choosing one set, of one training on all data", cells)
 
 
-def choosing_shown(row: SummaryRow) -> str:
+def _choosing(row: SummaryRow) -> str:
     """Return the time of choosing in seconds, and as a share of one training on all examples if that is known."""
     share = "" if math.isnan(row.choosing_share) else f" ({100 * row.choosing_share:.3g} %)"
     return "" if math.isnan(row.choosing_seconds) else f"{row.choosing_seconds:.3g} s{share}"

@@ -60,14 +60,18 @@ class Setup:
             )
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that the outcome of a job depends on."""
-        others = {name: recipe.to_dict() for name, recipe in self.other_recipes.items()}
+        """Return what the jobs of a study have in common.
+
+        Not the device, the threads and the precision of trainings: they change the last digits only, a long study may go
+        on on another machine, and every outcome says which they were.
+        """
+        others = {name: _identity_of(recipe) for name, recipe in self.other_recipes.items()}
         known = {
             "data": self.images.identity,
             "examples": len(self.images),
             "scorer": self.scorer,
-            "scorer_recipe": self.scorer_recipe.to_dict(),
-            "recipe": self.recipe.to_dict(),
+            "scorer_recipe": _identity_of(self.scorer_recipe),
+            "recipe": _identity_of(self.recipe),
             "runs": self.runs,
             "random_draws": self.random_draws,
             "leanset_version": __version__,
@@ -127,6 +131,10 @@ class Setup:
             model, len(self.images.classes), channels=self.images.channels, image_size=max(self.images.size)
         )
         return recipe if is_normalised(built) else recipe.unnormalised()
+
+
+def _identity_of(recipe: Recipe) -> dict[str, Any]:
+    return replace(recipe, precision="default").to_dict()
 
 
 def stratified_places(labels: Rows, per_class: int, seed: int = 0) -> Rows:

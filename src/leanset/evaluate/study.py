@@ -1,14 +1,12 @@
 """Running the jobs of a study, alone or together with other processes."""
 
-import contextlib
 import math
 import multiprocessing
 import os
-import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -18,6 +16,7 @@ import numpy as np
 
 from leanset._arrays import Rows, places_among
 from leanset._errors import DivergenceError, InputError, LeansetError
+from leanset._interrupts import held_interrupts
 from leanset._progress import Advance, Reporter, Silent
 from leanset._threads import available_threads, thread_count
 from leanset.capture import network_statistics, trained_network
@@ -28,7 +27,7 @@ from leanset.head import HeadStatistics
 from leanset.judge import FULL
 from leanset.runs import NETWORK
 from leanset.scores import METHODS
-from leanset.training import HEAD, Quality, steps_of, torch_threads
+from leanset.training import HEAD, Quality, fabric_for, number_type, steps_of, torch_threads
 
 _LOOK = 1.0  # seconds between two looks at the table
 _CERTIFIED = ("refit_change", "random_refit_change_mean", "newton_change", "influence_change", "head_norm")
@@ -170,7 +169,7 @@ class Study:
             for _ in range(workers):
                 arguments = (self, list(jobs), divergence_is_chance, threads)
                 process = context.Process(target=_worker, args=arguments, daemon=True)
-                with _interrupts_ignored():
+                with held_interrupts():  # workers never get Ctrl-C: this process ends them
                     process.start()
                     started.append(process)
             while alive := [process.sentinel for process in started if process.is_alive()]:
@@ -212,6 +211,7 @@ class Study:
             "loss": quality.loss,
             "seconds": time.perf_counter() - began,
             "threads": available_threads(),
+            "precision": number_type(recipe.precision, fabric_for(settings.device)),
         } | {name: certificate.get(name) for name in (*_CERTIFIED, "selection_seconds")}
 
     def _selection(self, job: Job) -> tuple[Rows, dict[str, Any]]:
@@ -254,22 +254,6 @@ def _worker(study: Study, jobs: list[Job], divergence_is_chance: bool, threads: 
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with thread_count(threads), torch_threads():
         study._work(jobs, divergence_is_chance, lambda: None)
-
-
-@contextlib.contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Ignore Ctrl-C while a worker is started, which then ignores it for good: the parent stops its workers.
-
-    A worker that turned Ctrl-C off by itself would first import this file, and an interrupt meanwhile print a traceback.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield  # Python delivers interrupts to the main thread, which alone may change how
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _end_with_parent() -> None:

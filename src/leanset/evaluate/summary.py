@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leanset.evaluate.job import protocol_on_all
-from leanset.judge import FULL, Comparison, Interval, holm, mean_interval, paired, verdict
+from leanset.judge import FULL, POINTS, Comparison, Interval, holm, in_seeds, mean_interval, paired, verdict, written
 
 Outcome = Mapping[str, Any]  # the row of a finished job
 _Kind = tuple[str, str, float, str]  # model, protocol, fraction, method
@@ -23,7 +23,9 @@ class SummaryRow:
     against_baseline, against_low, against_high, p_value : mean difference to the baseline over the seeds that both have
     common_seeds : number of these seeds
     p_adjusted : p value after Holm's correction for all comparisons of the table
-    against_full : mean difference to training on all examples with the same seed
+    against_full, against_full_low, against_full_high : mean difference to training on all examples with the same seed
+    full_seeds : number of these seeds
+    steps_share : steps of a training, as a share of those on all examples
     below_random : how many times smaller the measured change of the head is than after a random removal
     seconds : mean time of one training
     choosing_seconds : mean time of choosing one set, with the certificate and without the network that methods look at
@@ -45,6 +47,10 @@ class SummaryRow:
     common_seeds: int
     p_adjusted: float
     against_full: float
+    against_full_low: float
+    against_full_high: float
+    full_seeds: int
+    steps_share: float
     below_random: float
     seconds: float
     choosing_seconds: float
@@ -99,6 +105,10 @@ def _row(kind: _Kind, by_seed: Mapping[_Kind, Mapping[int, Outcome]], baseline: 
         common_seeds=against.difference.n,
         p_adjusted=math.nan,  # needs all rows
         against_full=against_full.difference.mean,
+        against_full_low=against_full.difference.low,
+        against_full_high=against_full.difference.high,
+        full_seeds=against_full.difference.n,
+        steps_share=_mean(mine, "steps") / _mean(full, "steps"),
         below_random=sum(map(_below_random, mine.values())) / len(mine),
         seconds=_mean(mine, "seconds"),
         choosing_seconds=choosing,
@@ -133,6 +143,23 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
         difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
         words = verdict(row.method, shown, row.fraction, Comparison(difference, row.p_value))
         said.append(f"{_title(row.model, row.protocol)}: {words}")
+    return said
+
+
+def costs(rows: Iterable[SummaryRow], method: str) -> list[str]:
+    """Say in words what a method costs beside training on all examples, and what it saves."""
+    said = []
+    for row in rows:
+        if row.method != method or not row.full_seeds:
+            continue
+        difference = Interval(row.against_full, row.against_full_low, row.against_full_high, row.full_seeds)
+        mean, low, high = written(difference, POINTS)
+        interval = "no interval" if math.isnan(difference.low) else f"95 % interval {low} to {high}"
+        steps = "" if math.isnan(row.steps_share) else f", with {100 * row.steps_share:.0f} % of the steps"
+        said.append(
+            f"{_title(row.model, row.protocol)}: {100 * row.fraction:g} % removed by {method}: {mean} points beside all data, "
+            f"{interval} ({in_seeds(row.full_seeds)}){steps}."
+        )
     return said
 
 

@@ -13,10 +13,12 @@ import threadpoolctl
 
 from leanset._arrays import AnyArray, Rows, Vector
 from leanset._errors import ClusterError, InputError, missing_extra
+from leanset._interrupts import certain_interrupts
 from leanset._threads import thread_count
 from leanset.rows.columns import Stored, stored_in, with_places, with_stored
 from leanset.rows.dask_rows import DaskRows
 from leanset.rows.engine import Block, Engine, Pass
+from leanset.rows.local_cluster import local_cluster
 from leanset.rows.memory import MemoryRows, as_table
 from leanset.rows.ordered import BLOCK_ROWS, GROUP, blocks_in, summed
 from leanset.rows.scaled import ScaledRows
@@ -180,7 +182,8 @@ def dask_cluster(where: Any) -> Iterator[Engine | None]:
     """Connect to a cluster, or start one on this machine, for the length of a block.
 
     `where` is the address of a scheduler, "local:4" for four workers on this machine, a client of Dask, or None for no
-    cluster. What was started here is closed here, whatever happens; it listens on the loopback address only.
+    cluster. What was started here is closed here, whatever happens; it listens on the loopback address only. Ctrl-C ends the
+    block, whatever Dask is doing at the moment.
     """
     if where is None:
         yield None
@@ -190,18 +193,10 @@ def dask_cluster(where: Any) -> Iterator[Engine | None]:
         import distributed
     except ImportError:
         raise missing_extra("`dask`", "dask") from None
-    with contextlib.ExitStack() as opened, dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+    options = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+    with certain_interrupts(), contextlib.ExitStack() as opened, dask.config.set(options):
         if isinstance(where, str) and where.startswith(LOCAL):
-            cluster = distributed.LocalCluster(
-                n_workers=int(where.removeprefix(LOCAL)),
-                threads_per_worker=1,
-                processes=True,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",  # None would still listen, and on all addresses
-                worker_dashboard_address="127.0.0.1:0",
-                silence_logs=50,  # closing a worker that is busy is no error
-            )
-            opened.callback(cluster.close, timeout=10)
+            cluster = opened.enter_context(local_cluster(int(where.removeprefix(LOCAL))))
             client = opened.enter_context(distributed.Client(cluster, set_as_default=False))
         elif isinstance(where, str):
             try:

@@ -19,7 +19,7 @@ from leanset.training.gradients import gradient_norms
 from leanset.training.history import EpochLog
 from leanset.training.loop import Quality, Training, predicted, quality, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
-from leanset.training.precision import check_precision, mixed_precision
+from leanset.training.precision import check_precision, mixed_precision, number_type
 from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
 from leanset.training.recorder import Recorder
 from leanset.training.sampling import KeptSampler
@@ -53,6 +53,7 @@ __all__ = [
     "is_normalised",
     "load_weights",
     "mixed_precision",
+    "number_type",
     "predicted",
     "preset",
     "preset_of",

@@ -48,11 +48,14 @@ class NetworkFolder(Folder):
             self.write_json(TRAINING, identity)
             return
         if not (self.has(WEIGHTS) or self.has(LAST) or (self.path / HEAD).is_dir()):
-            self.write_json(TRAINING, identity)  # an earlier training stopped before it saved anything
+            self._clear()  # an earlier training was stopped before it saved anything, or another was being replaced
+            self.write_json(TRAINING, identity)
             return
         known = self.read_json(TRAINING)
         changed = sorted(key for key in known.keys() | identity.keys() if known.get(key) != identity.get(key))
         if not changed:
+            if self.is_finished:
+                self._remove_checkpoints()  # the training may have been killed just before it did
             return
         if not replace:
             raise RunFolderError(
@@ -125,6 +128,9 @@ class NetworkFolder(Folder):
         if dynamics is not None:
             self.write_arrays(DYNAMICS, **{name: getattr(dynamics, name) for name in Dynamics.names()})
         self._write_tensors(WEIGHTS, {"weights": model.state_dict(), **about})
+        self._remove_checkpoints()
+
+    def _remove_checkpoints(self) -> None:
         (self.path / LAST).unlink(missing_ok=True)
         shutil.rmtree(self.path / EPOCHS, ignore_errors=True)
 

@@ -6,7 +6,8 @@ from leanset._errors import InputError
 from leanset.training.views import COPIES, NO_COPIES
 
 PADDINGS = ("black", "reflect")
-PRECISIONS = ("default", "bfloat16")
+BFLOAT16, FASTEST = "bfloat16", "fastest"
+PRECISIONS = ("default", BFLOAT16, FASTEST)
 _RATE_WITHOUT_NORMALISATION = 0.02  # LeNet on CIFAR-10 diverges at ten times this
 _EXAMPLES_OF_DECOUPLED_RATE = 1024
 # Options that came later. Where they have their default, folders made before are still those of the same recipe.
@@ -55,7 +56,8 @@ class Recipe:
     whitening_bias : share of the epochs in which the bias of a `Whitening` layer learns
     test_copies : copies of a held-out image over which logits are averaged: "none", "mirrored" or "mirrored-shifted"
     precision : of the steps' products and convolutions: "default" is float32 on a CPU and mixed on a GPU; "bfloat16" is
-        mixed on a CPU too, nearly twice as fast where it has instructions for it
+        mixed on a CPU too, nearly twice as fast where it has instructions for it; "fastest" is "bfloat16" there, and
+        "default" elsewhere
 
     Examples
     --------

@@ -1,0 +1,48 @@
+import contextlib
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
+
+from leanset._interrupts import held_interrupts
+
+_PATIENCE = 10.0  # seconds: for a cluster that is to be closed to be ready first, and to close
+
+
+@contextlib.contextmanager
+def local_cluster(workers: int) -> Iterator[Any]:
+    """Run a Dask cluster of processes on this machine for the length of a block.
+
+    It starts in a thread of its own, because an interrupt would leave it half started: with processes that nobody ends,
+    or waiting for ever. Here it is waited for, and then closed.
+    """
+    starting: Future[Any] = Future()
+    try:
+        with held_interrupts():  # which neither the thread nor the workers get: this process ends them
+            threading.Thread(target=_start, args=(workers, starting), daemon=True).start()
+        yield starting.result()
+    finally:
+        if not starting.cancel():
+            with contextlib.suppress(Exception):  # what does not end in time ends with this process
+                starting.result(_PATIENCE).close(timeout=_PATIENCE)
+
+
+def _start(workers: int, starting: "Future[Any]") -> None:
+    import distributed
+
+    if not starting.set_running_or_notify_cancel():
+        return
+    try:
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",  # None would still listen, and on all addresses
+            worker_dashboard_address="127.0.0.1:0",
+            silence_logs=50,  # closing a worker that is busy is no error
+        )
+    except BaseException as error:
+        starting.set_exception(error)
+    else:
+        starting.set_result(cluster)
