@@ -63,7 +63,7 @@ def _of_process() -> int | None:
 
 
 BYTES_OF_A_ROW = 160  # labels, weights, norms, losses and the like: some twenty numbers for each example, in any case
-FOR_FEATURES = 16  # features of at most this part of the memory are read as a whole
+FOR_FEATURES = 8  # features of at most this part of the memory are read as a whole
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Shares:
     Examples
     --------
     >>> Shares.of(2**30, 100_000)
-    Shares(rows=132217728, column=52887091, kept=105774182, vectors=528870912)
+    Shares(rows=264435456, column=52887091, kept=105774182, vectors=264435456)
     """
 
     rows: int
@@ -93,4 +93,4 @@ class Shares:
     def of(cls, memory: int, rows: int) -> "Shares":
         """Return the shares of a run on some rows, less what every row takes anyway."""
         left = max(memory // 4, memory - BYTES_OF_A_ROW * rows)
-        return cls(rows=left // 8, column=left // 20, kept=left // 10, vectors=left // 2)
+        return cls(rows=left // 4, column=left // 20, kept=left // 10, vectors=left // 4)

@@ -39,7 +39,7 @@ from leanset.scores import METHODS, Method
 from leanset.select import AIMS, BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
 
-DEFAULT_MEMORY = 2**31
+DEFAULT_MEMORY = 2**32
 BALANCES = ("proportional", "none")
 _BUDGET = "Budget: exactly one"
 _HEAD = "Fit of the head"
@@ -501,7 +501,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
             "approximated; some 160 bytes for each example are needed in any case; on the command line also e.g. 4GB",
             rule=at_least(2**24, " bytes (16 MiB)"),
             read=bytes_in,
-            shown="2GiB",
+            shown="4GiB",
         ),
     ] = DEFAULT_MEMORY
 
