@@ -243,6 +243,15 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
         pruned(FEATURES, LABELS, dask="tcp://127.0.0.1:1")
 
 
+def test_a_local_cluster_that_does_not_start_is_one_error(monkeypatch):
+    def fails(**options):
+        raise RuntimeError("Cluster failed to start: no port is free")
+
+    monkeypatch.setattr(distributed, "LocalCluster", fails)
+    with pytest.raises(leanset.ClusterError, match="no port is free"):
+        pruned(FEATURES, LABELS, dask="local:1")
+
+
 def test_dask_arrays_need_no_cluster():
     array = dask.array.from_array(FEATURES[:3000], chunks=(1000, 5))
     examples = leanset.data.checked_examples(array, dask.array.from_array(LABELS[:3000]), most=0)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
+from leanset._errors import ClusterError
 from leanset._interrupts import held_interrupts
 
 _PATIENCE = 10.0  # seconds: for a cluster that is to be closed to be ready first, and to close
@@ -20,11 +21,18 @@ def local_cluster(workers: int) -> Iterator[Any]:
     try:
         with held_interrupts():  # which neither the thread nor the workers get: this process ends them
             threading.Thread(target=_start, args=(workers, starting), daemon=True).start()
-        yield starting.result()
+        yield _started(starting)
     finally:
         if not starting.cancel():
             with contextlib.suppress(Exception):  # what does not end in time ends with this process
                 starting.result(_PATIENCE).close(timeout=_PATIENCE)
+
+
+def _started(starting: "Future[Any]") -> Any:
+    try:
+        return starting.result()
+    except Exception as error:
+        raise ClusterError(f"no Dask cluster could be started on this machine: {error}.") from None
 
 
 def _start(workers: int, starting: "Future[Any]") -> None:
