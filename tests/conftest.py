@@ -1,4 +1,5 @@
 import shutil
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,12 @@ from leanset.data import Images, open_source
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def pytest_configure():
+    # A shell lets processes in the background ignore Ctrl-C, and they hand that on; the tests of interrupts need it.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -59,6 +59,19 @@ def test_features_with_class_names(tmp_path):
     assert examples.classes == examples.validation.classes == tuple(NAMES)
 
 
+def test_lists_that_are_longer_than_their_column_are_damage(tmp_path):
+    kinds = datasets.Features(features=[datasets.Value("float32")], label=datasets.ClassLabel(names=NAMES))
+    data = datasets.Dataset.from_dict({"features": np.ones((6, 3)), "label": LABELS}, features=kinds)
+    data.save_to_disk(tmp_path / "d")
+    [file] = (tmp_path / "d").glob("*.arrow")
+    begins = np.arange(0, 21, 3, dtype=np.int32)  # of each row's list, among all numbers
+    content = file.read_bytes()
+    assert begins.tobytes() in content
+    file.write_bytes(content.replace(begins.tobytes(), (1000 * begins).tobytes()))
+    with pytest.raises(InputError, match="d: is damaged: "):
+        open_source(f"hf:{tmp_path / 'd'}")
+
+
 def test_parquet_files_of_a_dataset_keep_its_class_names(tmp_path):
     pictures(slice(6)).to_parquet(tmp_path / "a.parquet")
     images = open_source(str(tmp_path / "a.parquet"))

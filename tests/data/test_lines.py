@@ -152,6 +152,8 @@ def test_a_column_of_many_texts_is_named_with_the_way_out(tmp_path):
         ("a.csv", "x,x,label\n1,2,0\n2,3,1\n", "several columns are called `x`"),
         ("a.csv", "x,label\n1,0\n,1\n", "`x` has 1 missing values, first at row 1"),
         ("a.jsonl", '{"x": 1, "label": 0}\n{"x": ', "cannot be read"),
+        ("a.jsonl", "null", "line 1 must be a JSON object"),  # Arrow ended the process
+        ("a.jsonl", '{"x": 1, "label": 0}\n\n \tnull\n{"x": 1, "label": 1}', "line 3 must be a JSON object"),
         ("a.jsonl", '{"x": 1, "label": 0}\n{"x": "b", "label": 1}\n', "cannot be read"),
     ],
 )

@@ -79,11 +79,19 @@ def _read(loaded: Any, where: str, reading: Reading) -> Images | Examples:
     schema = train.features.arrow_schema
     columns = chosen_columns(schema, where, reading)
     names = getattr(train.features[columns.label], "names", None)
-    tables = [
-        None if split is None else split.select_columns(columns.names).with_format("arrow")[:]
-        for split in (train, held_out)
-    ]
+    tables = [None if split is None else _table(split, columns.names, where) for split in (train, held_out)]
     return source_from(tables[0], tables[1], columns, tuple(names) if names else None, where, reading)
+
+
+def _table(split: Any, names: list[str], where: str) -> Any:
+    import pyarrow as pa
+
+    table = split.select_columns(names).with_format("arrow")[:]
+    try:
+        table.validate(full=True)  # of a damaged file, lists may say that they are longer than the column
+    except pa.ArrowException as error:
+        raise InputError(f"{where}: is damaged: {str(error).splitlines()[0].rstrip('.')}.") from None
+    return table
 
 
 def _loaded(path: str) -> Any:

@@ -1,6 +1,7 @@
 """Tables as text: CSV, with a line of names first, and JSON, with an object on each line."""
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 CSV_ENDINGS, JSON_ENDINGS = (".csv", ".tsv"), (".jsonl", ".ndjson")
 _DELIMITERS = (",", ";", "\t", "|")
 _BETWEEN_VALUES = (b",", b";", b"\t", b"|", b":", b"\n")
+_NO_OBJECT = re.compile(rb"^[ \t\r]*([^ \t\r\n{])", re.MULTILINE)
 _BLOCK = 2**24  # bytes that are read at one time; a row must fit
 
 
@@ -87,7 +89,19 @@ def _csv_table(file: str) -> "pa.Table":
 def _json_table(file: str) -> "pa.Table":
     from pyarrow import json
 
+    _refuse_other_than_objects(file)
     return json.read_json(file, read_options=json.ReadOptions(block_size=_BLOCK))
+
+
+def _refuse_other_than_objects(file: str) -> None:
+    """Raise if a line is anything else than an object. Arrow ends the whole process if a block begins with null."""
+    lines_before = 0
+    with open_regular(file) as content:
+        while block := content.read(_BLOCK) + content.readline(_BLOCK):
+            if found := _NO_OBJECT.search(block):
+                line = lines_before + block.count(b"\n", 0, found.start(1)) + 1
+                raise InputError(f"{file}: line {line:,} must be a JSON object, as in {{...}}.")
+            lines_before += block.count(b"\n")
 
 
 def _is_number(text: str) -> bool:
