@@ -62,6 +62,7 @@ def _of_process() -> int | None:
     return limit
 
 
+OF_A_RUN = 2**32  # bytes that a run may take, if nobody says; what does not fit its share is computed anew in each pass
 BYTES_OF_A_ROW = 160  # labels, weights, norms, losses and the like: some twenty numbers for each example, in any case
 FOR_FEATURES = 8  # features of at most this part of the memory are read as a whole
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from leanset._memory import OF_A_RUN
 from leanset._options import Checked, Option
 from leanset._rules import (
     a_count,
@@ -39,7 +40,6 @@ from leanset.scores import METHODS, Method
 from leanset.select import AIMS, BUDGETS, FORMULATIONS, Budget, Coverage, the_budget
 from leanset.solve import SOLVERS, Solver
 
-DEFAULT_MEMORY = 2**32
 BALANCES = ("proportional", "none")
 _BUDGET = "Budget: exactly one"
 _HEAD = "Fit of the head"
@@ -503,7 +503,7 @@ class PruneOptions(HeadOptions, BudgetOptions):
             read=bytes_in,
             shown="4GiB",
         ),
-    ] = DEFAULT_MEMORY
+    ] = OF_A_RUN
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

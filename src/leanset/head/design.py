@@ -4,7 +4,7 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._errors import InputError
-from leanset._memory import Shares
+from leanset._memory import OF_A_RUN, Shares
 from leanset.data import Examples
 from leanset.head.loss import Loss
 from leanset.head.ridge import Ridge
@@ -26,9 +26,6 @@ from leanset.rows import (
 )
 
 _LARGEST = 1e140  # of an entry, so that sums of squares stay below 1e308
-_MEMORY = (
-    2**31
-)  # bytes of a run, if nobody says; what does not fit into its share of them is computed anew in each pass
 _WORTH_GATHERING = 0.75  # share of the rows up to which passes over a copy are worth its memory
 
 
@@ -61,7 +58,7 @@ class Scaling:
     mean: Vector
     scale: Vector
 
-    def design_rows(self, features: AnyArray | RowTable, *, bias: bool, memory: int = _MEMORY) -> RowTable:
+    def design_rows(self, features: AnyArray | RowTable, *, bias: bool, memory: int = OF_A_RUN) -> RowTable:
         """Return the scaled features in float64 with a column of ones appended, or of zeros for a head without a bias.
 
         They are a copy in memory if that fits, else, and where workers read them, they are scaled each time they are read.
@@ -91,7 +88,7 @@ class Design:
     loss: Loss
     penalise_bias: bool = True
     worth: Vector | None = None
-    memory: int = _MEMORY
+    memory: int = OF_A_RUN
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -244,7 +241,7 @@ def design_of(
     standardize: bool,
     penalise_bias: bool = True,
     bias: bool = True,
-    memory: int = _MEMORY,
+    memory: int = OF_A_RUN,
 ) -> tuple[Design, Design | None, Scaling]:
     """Build the training design, the validation design (if there is one) and the scaling they share.
 
