@@ -213,8 +213,11 @@ def run_comparison(
     check_free(out, TABLE)
     check_figures()
     study = Study(setup, out / TABLE)
-    jobs = _finished(study) if only_finished else question.jobs(setup.scorer)
-    if not only_finished:
+    if only_finished:
+        jobs = _finished(study)
+        question = Question.of(jobs)
+    else:
+        jobs = question.jobs(setup.scorer)
         study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leanset._errors import InputError
@@ -36,6 +37,18 @@ class Question:
         object.__setattr__(self, "methods", with_baseline(self.methods))
         for name in ("fractions", "models", "protocols"):  # drop repeats
             object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
+
+    @classmethod
+    def of(cls, jobs: Sequence[Job]) -> "Question":
+        """Return the smallest question that some jobs are part of."""
+        chosen = [job for job in jobs if job.method != FULL]
+        return cls(
+            methods=tuple(job.method for job in chosen),
+            fractions=tuple(sorted({job.fraction for job in chosen})),
+            seeds=1 + max(job.seed for job in chosen),
+            models=tuple(job.model for job in chosen),
+            protocols=tuple(job.protocol for job in chosen),
+        )
 
     def _check(self) -> None:
         check_methods(self.methods, SELECTORS, "is for features")
