@@ -21,6 +21,11 @@ def matrix_of(design):
     return map_rows(lambda x: x, design.rows, width=1)
 
 
+def residual_of(head):
+    """Return the (n, C) residuals of a head, each as often as its row counts."""
+    return map_rows(lambda x, r: r, head.rows, head.residual, width=1)
+
+
 def softmax(logits):
     shifted = np.exp(logits - logits.max())
     return shifted / shifted.sum()

@@ -41,7 +41,7 @@ def head_of(loss="softmax", penalty="total", n=300):
 def equations(head):
     """The gradients that the weights multiply, and the sum that they must have, written out."""
     x = plain.matrix_of(head.design)
-    v = (head.residual[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    v = (plain.residual_of(head)[:, :, None] * x[:, None, :]).reshape(len(x), -1)
     if head.penalty.centred:
         return v + L2 * head.theta.ravel(), np.zeros(v.shape[1])
     return v, -len(x) * L2 * head.theta.ravel()

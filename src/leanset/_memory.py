@@ -73,25 +73,38 @@ class Shares:
 
     Attributes
     ----------
-    rows : a scaled copy of the features in float64; the features that it is made of take half as much beside it
-    column : one column of outputs. Up to four are there at once: predictions and residuals of the head and of a head that
-        was moved, or those of a refit, or those that look for wrong labels
+    copies_rows : whether a scaled copy of the features in float64 is stored, a quarter of the memory at most; the features
+        that it is made of take half as much beside it
+    column : one column of outputs, larger where no such copy is. Two are there at once: predictions of the head, and of a
+        head that was moved, of a refit, or of those that look for wrong labels
     kept : a copy of the rows that a refit passes over
     vectors : influence vectors that are exchanged, or the matrices of an exact inverse
 
     Examples
     --------
-    >>> Shares.of(2**30, 100_000)
-    Shares(rows=264435456, column=52887091, kept=105774182, vectors=264435456)
+    >>> Shares.of(2**30, 100_000, 65)
+    Shares(copies_rows=True, column=105774182, kept=105774182, vectors=264435456)
+    >>> Shares.of(2**30, 1_000_000, 65)
+    Shares(copies_rows=False, column=205591910, kept=91374182, vectors=228435456)
     """
 
-    rows: int
+    copies_rows: bool
     column: int
     kept: int
     vectors: int
 
     @classmethod
-    def of(cls, memory: int, rows: int) -> "Shares":
-        """Return the shares of a run on some rows, less what every row takes anyway."""
+    def of(cls, memory: int, rows: int, width: int) -> "Shares":
+        """Return the shares of a run on some rows of `width` columns, less what every row takes anyway."""
         left = max(memory // 4, memory - BYTES_OF_A_ROW * rows)
-        return cls(rows=left // 4, column=left // 20, kept=left // 10, vectors=left // 4)
+        copies_rows = 8 * rows * width <= left // 4
+        return cls(
+            copies_rows=copies_rows,
+            column=left // 10 + (0 if copies_rows else left // 8),
+            kept=left // 10,
+            vectors=left // 4,
+        )
+
+    def stores(self, rows: int, outputs: int) -> bool:
+        """Return whether a column of outputs fits into its share."""
+        return 8 * rows * outputs <= self.column

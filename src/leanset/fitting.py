@@ -3,7 +3,6 @@ from functools import partial
 import numpy as np
 
 from leanset._arrays import AnyArray
-from leanset._memory import Shares
 from leanset._progress import Reporter
 from leanset.head import FittedHead, HeadFit, choose_l2, design_of, fit_head
 from leanset.influence import prepare_inverses
@@ -23,7 +22,6 @@ def fitted_task(
     """Fit the head on all examples, or load it from an earlier run, and prepare its inverses."""
     memory = int(plan.settings.memory)
     design, validation, scaling = design_of(inputs.examples, plan.loss, **plan.kind_of_head, memory=memory)
-    vectors = Shares.of(memory, len(design)).vectors
     known, seed = _recalled(folder, design.shape), int(plan.settings.seed)
     chosen = None
     if plan.l2 is None and known is None:
@@ -41,13 +39,13 @@ def fitted_task(
         head = FittedHead.at(design, fit.theta, l2, plan.penalty)
         task = Task(
             head=head,
-            inverses=prepare_inverses(head, plan.settings.inverse, vectors),
+            inverses=prepare_inverses(head, plan.settings.inverse, design.shares.vectors),
             validation=validation,
             constraints=plan.constraints,
             recorded=inputs.recorded,
             logits=inputs.logits,
             seed=seed,
-            memory=vectors,
+            memory=design.shares.vectors,
         )
     if folder is not None and known is None:
         folder.save_stage("head", **{name: np.asarray(value) for name, value in vars(fit).items()})

@@ -126,7 +126,7 @@ def test_all_but_the_paper_agree_with_the_refit_as_the_removed_share_falls(groun
 def test_without_a_penalty_share_the_paper_lacks_nothing_but_the_rescaling(ground):
     state, validation = ground
     removed = some_removed(240, 90)
-    centred_at_zero = FittedHead(state.design, np.zeros_like(state.theta), L2, state.predicted, state.residual)
+    centred_at_zero = FittedHead(state.design, np.zeros_like(state.theta), L2, state.predicted)
     said = by_rule(centred_at_zero, removed, validation)  # λθ is 0 at θ = 0
     assert said["centred"].change == pytest.approx(said["published"].change * 240 / 150)
 

@@ -166,7 +166,7 @@ def test_what_holds_the_biases_of_a_softmax_changes_no_answer():
 def test_influence_vectors_are_the_formula(head, inverse, penalty):
     centred = PENALTIES[penalty].centred
     slope = COLUMNS * head.theta if centred else 0.0
-    gradients = head.residual[:, :, None] * plain.matrix_of(head.design)[:, None, :] + slope
+    gradients = plain.residual_of(head)[:, :, None] * plain.matrix_of(head.design)[:, None, :] + slope
     influence = influence_map(head, inverse, centred=centred)
     np.testing.assert_allclose(influence.norms(), np.linalg.norm(influence.vectors(np.arange(N)), axis=1), rtol=1e-4)
     if centred:
@@ -198,7 +198,7 @@ def test_weights_balance_the_penalty_without_the_bias(loss, penalty):
     kept = np.random.default_rng(0).random(n) < 0.6
     found = solve_weights(WeightProblem(head, kept.astype(float), 0.05, 20.0))
     assert found.exact
-    gradients = (head.residual[:, :, None] * plain.matrix_of(head.design)[:, None, :]).reshape(n, -1)
+    gradients = (plain.residual_of(head)[:, :, None] * plain.matrix_of(head.design)[:, None, :]).reshape(n, -1)
     worth = found.values.sum() if head.penalty.centred else n
     missing = found.values @ gradients + worth * (COLUMNS * head.theta).ravel()
     np.testing.assert_allclose(missing, 0.0, atol=1e-9)

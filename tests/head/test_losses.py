@@ -148,7 +148,7 @@ def test_weights_of_zero_and_one_are_a_removal(design, head):
 
 @pytest.mark.parametrize("inverse", [Cholesky(), ConjugateGradients(), Kronecker()], ids=str)
 def test_influence_vectors_are_the_formula_for_every_loss(design, head, inverse):
-    gradients = head.residual[:, :, None] * plain.matrix_of(design)[:, None, :] + L2 * head.theta
+    gradients = plain.residual_of(head)[:, :, None] * plain.matrix_of(design)[:, None, :] + L2 * head.theta
     influence = influence_map(head, inverse)
     vectors = influence.vectors(np.arange(N))
     np.testing.assert_allclose(influence.total(np.ones(N)), 0.0, atol=1e-7)

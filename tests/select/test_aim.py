@@ -137,7 +137,7 @@ def test_held_out_rows_tell_a_good_set_from_a_bad_one(toy):
     task, *_ = fitted_task(inputs, plan, None, Silent())
     search = plan.strategy.begin(task)
     good = search._refitted(Removal(task.constraints.random_removal(60, np.random.default_rng(0)), Outcome.random))
-    sure = np.argsort(task.head.residual[np.arange(240), task.head.design.targets])  # the worst fitted first
+    sure = np.argsort(plain.residual_of(task.head)[np.arange(240), task.head.design.targets])  # the worst fitted first
     bad = np.ones(240, dtype=bool)
     bad[sure[:40]] = False
     bad = search._refitted(Removal(bad, Outcome.random))

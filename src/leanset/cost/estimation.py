@@ -16,7 +16,7 @@ from leanset._threads import thread_count, working_threads
 from leanset.cost.speeds import measured_speeds
 from leanset.cost.work import Shape, Work
 from leanset.data import Images
-from leanset.head import HeadStatistics, stores_column, stores_rows
+from leanset.head import HeadStatistics
 from leanset.influence import Inverse, choose_inverse
 from leanset.inputs import inputs_from, opened, refuse_network_options
 from leanset.plan import Outline, Plan, plan_for
@@ -100,7 +100,7 @@ def _with_network(images: Images, settings: Settings) -> Estimate:
 
 def _shape(plan: Plan, outline: Outline) -> tuple[Shape, Inverse]:
     n, width = len(outline), outline.width + 1
-    memory = Shares.of(int(plan.settings.memory), n).vectors
+    memory = Shares.of(int(plan.settings.memory), n, width).vectors
     inverse = plan.settings.inverse or choose_inverse((plan.loss.outputs, width), memory)
     coordinates = inverse.vector_length(plan.loss, width)
     movable = min(n, plan.strategy.movable(n, coordinates), memory // (4 * coordinates))
@@ -143,10 +143,10 @@ def _estimated(plan: Plan, outline: Outline) -> Estimate:
 
 def _peak_memory(shape: Shape, in_memory: int, memory: int) -> int:
     """Return the bytes of a run at its peak; `in_memory` are those of features that are in memory already."""
-    design = 8 * shape.n * shape.width
-    rows = in_memory + (design if stores_rows(shape.n, shape.width, memory) else 0)
-    kept = min(design, Shares.of(memory, shape.n).kept)
-    heads = 4 * 8 * shape.n * shape.outputs if stores_column(shape.n, shape.outputs, memory) else 0
+    design, shares = 8 * shape.n * shape.width, Shares.of(memory, shape.n, shape.width)
+    rows = in_memory + (design if shares.copies_rows else 0)
+    kept = min(design, shares.kept)
+    heads = 2 * 8 * shape.n * shape.outputs if shares.stores(shape.n, shape.outputs) else 0
     matrices = 5 * 8 * shape.size**2 if shape.explicit else 0
     vectors = 4 * shape.movable * shape.coordinates + BYTES_OF_A_ROW * shape.n
     return int(_INTERPRETER + rows + kept + heads + vectors + matrices)

@@ -14,7 +14,7 @@ import numpy as np
 from leanset._linalg import conjugate_gradients
 from leanset._memory import Shares
 from leanset._threads import working_threads
-from leanset.head import Design, FittedHead, Loss, stores_column, stores_rows
+from leanset.head import Design, FittedHead, Loss
 from leanset.influence import Inverse, influence_map, prepare_inverses
 from leanset.problem import BestSetProblem
 from leanset.rows import MemoryRows, RowTable, ScaledRows
@@ -102,7 +102,7 @@ def measured_speeds(
         few, many = _heads(loss, width, n, memory)
         small = _heads(loss, narrow, n, memory)
         head = small[1]
-        inverses = prepare_inverses(head, inverse, Shares.of(memory, n).vectors)
+        inverses = prepare_inverses(head, inverse, Shares.of(memory, n, width).vectors)
         guide = influence_map(head, inverse, prepared=inverses.sums)
         rows = min(movable, max(_FEWEST_ROWS, 4 * _ENTRIES // coordinates))
         begin, move = _exchanges(rows, coordinates) if rows > 1 else (0.0, 0.0)
@@ -125,14 +125,15 @@ def measured_speeds(
 def _heads(loss: Loss, width: int, n: int, memory: int) -> tuple[FittedHead, FittedHead]:
     """Return heads on few random rows and on many."""
     count = min(n, max(_FEWEST_ROWS, _ENTRIES // (loss.outputs * width)))
-    scaled, kept = not stores_rows(n, width, memory), memory if stores_column(n, loss.outputs, memory) else 0
+    shares = Shares.of(memory, n, width)
+    kept = memory if shares.stores(n, loss.outputs) else 0
 
     def head_on(rows: int) -> FittedHead:
         rng = np.random.default_rng(0)
         classes = rng.integers(0, loss.outputs, rows)
         targets = classes if loss.targets == "classes" else np.eye(loss.outputs)[classes]
         table: RowTable = MemoryRows(rng.normal(size=(rows, width)))
-        if scaled:
+        if not shares.copies_rows:
             plain = MemoryRows(rng.standard_normal((rows, width - 1), dtype=np.float32))
             table = ScaledRows(plain, np.zeros(width - 1), np.ones(width - 1), 1.0)
         design = Design(table, targets, loss, memory=kept)

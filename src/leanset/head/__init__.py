@@ -1,5 +1,5 @@
 from leanset.head.curvature import Curvature, KroneckerFactors
-from leanset.head.design import Design, Scaling, design_of, stores_column, stores_rows
+from leanset.head.design import Design, Scaling, design_of
 from leanset.head.fit import HeadFit, fit_head
 from leanset.head.fitted import FittedHead
 from leanset.head.folds import ChosenL2, choose_l2, cross_fitted, held_out_folds
@@ -41,6 +41,4 @@ __all__ = [
     "newton_step",
     "refit",
     "store_in",
-    "stores_column",
-    "stores_rows",
 ]

@@ -29,28 +29,6 @@ _LARGEST = 1e140  # of an entry, so that sums of squares stay below 1e308
 _WORTH_GATHERING = 0.75  # share of the rows up to which passes over a copy are worth its memory
 
 
-def stores_rows(rows: int, width: int, memory: int) -> bool:
-    """Return whether a scaled copy of the features fits into its share of the memory.
-
-    Examples
-    --------
-    >>> stores_rows(50_000, 65, 2**30), stores_rows(10_000_000, 65, 2**30)
-    (True, False)
-    """
-    return 8 * rows * width <= Shares.of(memory, rows).rows
-
-
-def stores_column(rows: int, outputs: int, memory: int) -> bool:
-    """Return whether a column of outputs fits into its share of the memory.
-
-    Examples
-    --------
-    >>> stores_column(50_000, 10, 2**30), stores_column(10_000_000, 10, 2**30)
-    (True, False)
-    """
-    return 8 * rows * outputs <= Shares.of(memory, rows).column
-
-
 @dataclass(frozen=True)
 class Scaling:
     """What is taken off the columns of the features, and what they are then divided by."""
@@ -64,7 +42,7 @@ class Scaling:
         They are a copy in memory if that fits, else, and where workers read them, they are scaled each time they are read.
         """
         rows = ScaledRows(as_table(features), self.mean, self.scale, float(bias))
-        return MemoryRows(all_rows(rows)) if stores_rows(*rows.shape, memory) and not on_cluster() else rows
+        return MemoryRows(all_rows(rows)) if Shares.of(memory, *rows.shape).copies_rows and not on_cluster() else rows
 
     def head_from_raw(self, weights: Matrix) -> Matrix:
         """Return the head on scaled features that has the same outputs as a (C, d+1) head on raw features."""
@@ -122,7 +100,7 @@ class Design:
         rows = np.flatnonzero(weights)
         if not 0 < len(rows) <= _WORTH_GATHERING * len(self):
             return self, weights
-        some = gathered(self.rows, rows, Shares.of(self.memory, len(self)).kept)
+        some = gathered(self.rows, rows, self.shares.kept)
         worth = None if self.worth is None else self.worth[rows]
         return replace(self, rows=some, targets=self.targets[rows], worth=worth), weights[rows]
 
@@ -180,21 +158,25 @@ class Design:
     @property
     def stores_outputs(self) -> bool:
         """Whether a column of outputs fits into its share of the memory; depends on sizes only, wherever the rows are."""
-        return stores_column(len(self), self.loss.outputs, self.memory)
+        return self.shares.stores(len(self), self.loss.outputs)
+
+    @property
+    def shares(self) -> Shares:
+        """How the memory of a run on these rows is shared out."""
+        return Shares.of(self.memory, *self.rows.shape)
 
     def residual(self, predicted: Column) -> Column:
-        """Return the (n, C) residuals of predictions, each as often as its row counts: its product with x is the gradient."""
+        """Return the (n, C) residuals of predictions, each as often as its row counts: its product with x is the gradient.
+
+        They are computed whenever they are read: a second column of the same size would cost more than it saves.
+        """
         loss = self.loss
 
         def weighted(x: Matrix, p: Matrix, y: AnyArray, w: Vector | None = None) -> Matrix:
             plain = loss.residual(p, y)
             return plain if w is None else plain * w[:, None]
 
-        columns = (predicted, self.targets) if self.worth is None else (predicted, self.targets, self.worth)
-        if not isinstance(predicted, np.ndarray):
-            return Derived(weighted, columns)
-        plain = loss.residual(predicted, self.targets)
-        return plain if self.worth is None else plain * self.worth[:, None]
+        return Derived(weighted, tuple(each for each in (predicted, self.targets, self.worth) if each is not None))
 
     def gradient_sum(self, residual: Column, weights: Vector | None = None) -> Matrix:
         """Return Σ_i weights_i residual_i ⊗ x_i, a (C, D) matrix; the residuals are those of `residual`."""

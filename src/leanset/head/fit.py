@@ -123,6 +123,7 @@ def _minimised(
         )
         if precondition is None and solved.iterations > _MOST_STEPS:
             inverse = None  # the head has moved away from where it was made
+        del predicted, curvature  # a column may be large, and the next one is made before this name has it
         direction = solved.solution[0]
         newton_step = float(np.linalg.norm(direction)) if solved.worst_residual <= _LOOSE else np.inf
         theta, value = _line_search(problem, theta, value, gradient, direction)

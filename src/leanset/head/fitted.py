@@ -22,14 +22,12 @@ class FittedHead:
     theta: Matrix
     l2: float
     predicted: Column
-    residual: Column
     penalty: Penalty = MeanPenalty()  # noqa: RUF009  # frozen
 
     @classmethod
     def at(cls, design: Design, theta: Matrix, l2: float, penalty: Penalty | None = None) -> "FittedHead":
         """Evaluate a head on its rows."""
-        predicted = design.predicted(theta)
-        return cls(design, theta, l2, predicted, design.residual(predicted), penalty or MeanPenalty())
+        return cls(design, theta, l2, design.predicted(theta), penalty or MeanPenalty())
 
     def __len__(self) -> int:
         return len(self.design)
@@ -43,6 +41,11 @@ class FittedHead:
     def loss(self) -> Loss:
         """The loss that the head minimises."""
         return self.design.loss
+
+    @cached_property
+    def residual(self) -> Column:
+        """The (n, C) residuals, each as often as its row counts."""
+        return self.design.residual(self.predicted)
 
     @property
     def norm(self) -> float:

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
+from leanset.rows.kernels import scale_half_rows, scale_rows
 from leanset.rows.table import RowTable
 
 
@@ -36,11 +37,13 @@ class ScaledRows(RowTable):
         return np.dtype(np.float64)
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
-        chunk, width = self.table._unconverted._read_rows(rows), len(self.mean)
-        out: Matrix = np.empty((len(chunk), width + 1))
-        np.subtract(chunk, self.mean, out=out[:, :width])
-        out[:, :width] /= self.scale
-        out[:, width] = self.last
+        chunk = np.ascontiguousarray(self.table._unconverted._read_rows(rows))
+        out: Matrix = np.empty((len(chunk), len(self.mean) + 1))
+        if chunk.dtype == np.float16:
+            scale_half_rows(chunk.view(np.uint16), self.mean, self.scale, self.last, out)
+        else:
+            native = chunk if chunk.dtype in (np.float32, np.float64) else chunk.astype(np.float64)
+            scale_rows(native, self.mean, self.scale, self.last, out)
         return out
 
     @property
