@@ -3,10 +3,11 @@
 import csv
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
+from scipy.optimize import brentq, lsq_linear
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression, Ridge
 from typer.testing import CliRunner
@@ -91,6 +92,38 @@ def test_large_heads_are_weighed_by_gradients_nearly_as_well(monkeypatch):
     fine, coarse = (np.linalg.norm((found.values @ v - target) @ root) for found in (exact, rough))
     even = np.linalg.norm((kept @ v - target) @ root)
     assert coarse <= fine + 0.2 * (even - fine)
+
+
+@pytest.mark.parametrize("lowest", [0.003, 0.2, 0.7, 1.0, 3.0])
+def test_a_search_along_a_step_ends_shortly_before_the_lowest_point(lowest):
+    kinks = np.linspace(
+        0.0, 2 * lowest, 21
+    )  # a convex function of straight and bent pieces, as factors reach their bounds
+
+    def slope_at(length):
+        return float(np.clip(length - kinks, -0.5, 0.5).sum())
+
+    root = brentq(slope_at, -10, 10)
+    found = weights_module._lowest(slope_at, 0.0)
+    assert 0.0 < found <= min(1.0, root)
+    assert found == 1.0 or slope_at(found) >= 0.1 * slope_at(0.0)
+
+
+def test_a_search_goes_nowhere_where_a_function_does_not_fall():
+    assert weights_module._lowest(lambda length: length, 0.0) == 0.0
+    assert weights_module._lowest(lambda length: -1e-16, 1e-15) == 0.0
+
+
+def test_weights_take_one_pass_a_step_however_long_the_search_along_it(monkeypatch):
+    passes = Counter()
+    for name in ("along", "missing", "normal_matrix"):
+        plain_one = getattr(WeightProblem, name)
+        counted = lambda self, argument, name=name, inner=plain_one: passes.update([name]) or inner(self, argument)  # noqa: E731
+        monkeypatch.setattr(WeightProblem, name, counted)
+    kept = (np.arange(300) % 3 == 0).astype(float)
+    solve_weights(WeightProblem(head_of(), kept, 0.2, 5.0))
+    stages = passes["missing"] - passes["normal_matrix"]
+    assert passes["along"] <= passes["normal_matrix"] + 2 * stages
 
 
 @pytest.mark.parametrize("loss", LOSSES)

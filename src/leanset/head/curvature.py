@@ -70,7 +70,12 @@ class Curvature:
         return np.asarray(total.reshape(stack.shape) / self._total + self.ridge.slope(stack))
 
     def hessian(self) -> Matrix:
-        """Return the full (C·D, C·D) matrix.
+        """Return the full (C·D, C·D) matrix, computed once."""
+        return self._hessian
+
+    @cached_property
+    def _hessian(self) -> Matrix:
+        """The matrix, which is shared and may not be written to.
 
         The part −p pᵀ ⊗ x xᵀ is minus the Gram matrix of the rows p_i ⊗ x_i: one symmetric rank-k update per chunk,
         several times faster than C² weighted products.
@@ -95,6 +100,7 @@ class Curvature:
             view[c, :, c, :] += blocks[c]
         total /= self._total
         self.ridge.add_to(total)
+        total.flags.writeable = False
         return np.asarray(total)
 
     def sample(self, rows: Rows) -> "Curvature":

@@ -26,6 +26,8 @@ _STAGES = 9
 _EXACT = 1e-12  # relative error of the equations at which they count as solved
 _GAIN = 0.02  # a stage that gains less ends the search
 _NEWTON_STEPS = 30
+_ROUNDING = 1e-15  # of a slope, relative to the sizes of what is added up
+_SHALLOW, _HALVINGS = 0.1, 40  # a search along a step ends where the slope has fallen to such a share, or after so many
 _GRADIENT_STEPS = 200
 _EVENNESS = 1e-4  # weight of ½‖s − 1‖² beside the misfit, relative to the largest curvature
 
@@ -80,7 +82,7 @@ def _by_newton(problem: WeightProblem) -> Weights:
 class _Point:
     direction: Matrix
     along: Vector  # products of the direction with the rows, which cost a pass
-    value: float
+    soft: Matrix  # the slope of the softening
     slope: Matrix
 
 
@@ -98,12 +100,11 @@ class _Dual:
 
     def factors(self, direction: Matrix) -> Vector:
         """Return the factors that a direction stands for."""
-        problem = self.problem
-        return np.asarray(problem.kept * np.clip(1.0 + problem.along(direction), problem.low, problem.high))
+        return self._clipped(self.problem.along(direction))
 
     def minimised(self, direction: Matrix, softness: float) -> Matrix:
         """Return the minimum of the function, from a start."""
-        point = self._at(direction, softness)
+        point = self._at(direction, self.problem.along(direction), softness)
         for _ in range(_NEWTON_STEPS):
             if np.linalg.norm(point.slope) <= 1e-15 * self.problem.scale:
                 break
@@ -114,13 +115,16 @@ class _Dual:
             point = moved
         return point.direction
 
-    def _at(self, direction: Matrix, softness: float) -> "_Point":
-        problem, along = self.problem, self.problem.along(direction)
-        factors = problem.kept * np.clip(1.0 + along, problem.low, problem.high)
-        soft = softness * self._lifted(self.softener @ self._reduced(direction))
-        value = float(np.sum(factors * along - 0.5 * problem.kept * (factors - 1.0) ** 2))
-        value += float(np.sum(direction * (0.5 * soft - problem.target)))
-        return _Point(direction, along, value, problem.missing(factors) + soft)
+    def _clipped(self, along: Vector) -> Vector:
+        problem = self.problem
+        return np.asarray(problem.kept * np.clip(1.0 + along, problem.low, problem.high))
+
+    def _softening(self, direction: Matrix, softness: float) -> Matrix:
+        return softness * self._lifted(self.softener @ self._reduced(direction))
+
+    def _at(self, direction: Matrix, along: Vector, softness: float) -> "_Point":
+        soft = self._softening(direction, softness)
+        return _Point(direction, along, soft, self.problem.missing(self._clipped(along)) + soft)
 
     def _step(self, point: "_Point", softness: float) -> Matrix | None:
         problem, moved = self.problem, 1.0 + point.along
@@ -130,20 +134,45 @@ class _Dual:
         return None if solution is None else -self._lifted(solution)
 
     def _searched(self, point: "_Point", step: Matrix, softness: float) -> "_Point | None":
-        length, descent = 1.0, float(np.sum(point.slope * step))
-        while length > 1e-6:
-            moved = self._at(point.direction + length * step, softness)
-            lower = moved.value <= point.value + 1e-4 * length * descent
-            if lower or abs(descent) <= 1e-14 * max(1.0, abs(point.value)):
-                return moved
-            length /= 2
-        return None
+        """Return the lowest point along a step, or one a little before it; None where rounding hides the way down.
+
+        Products with the rows are linear in the direction. So one pass tells them, and with them the slope, all along the step.
+        """
+        problem = self.problem
+        sideways = problem.along(step)
+        level = float(np.sum(step * (point.soft - problem.target)))
+        bent = float(np.sum(step * self._softening(step, softness)))
+
+        def slope_at(length: float) -> float:
+            return float(self._clipped(point.along + length * sideways) @ sideways) + level + length * bent
+
+        rounding = _ROUNDING * (float(self._clipped(point.along) @ np.abs(sideways)) + abs(level))
+        length = _lowest(slope_at, rounding)
+        if length == 0.0:
+            return None
+        return self._at(point.direction + length * step, point.along + length * sideways, softness)
 
     def _reduced(self, matrix: Matrix) -> Vector:
         return np.asarray((self.basis.T @ matrix).reshape(-1))
 
     def _lifted(self, vector: Vector) -> Matrix:
         return np.asarray(self.basis @ vector.reshape(self.basis.shape[1], -1))
+
+
+def _lowest(slope_at: Callable[[float], float], rounding: float) -> float:
+    """Return where a convex function is about lowest in [0, 1], and not beyond it; 0 if it does not fall."""
+    first, low, high = slope_at(0.0), 0.0, 1.0
+    if first >= -rounding:
+        return 0.0
+    if slope_at(1.0) <= rounding:
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        slope = slope_at(middle)
+        low, high = (low, middle) if slope > 0 else (middle, high)
+        if _SHALLOW * first <= slope <= 0:
+            break
+    return low
 
 
 def _solved(matrix: Matrix, rhs: Vector) -> Vector | None:
