@@ -61,9 +61,14 @@ def row_chunks(rows: int, width: int) -> list[slice]:
     return [slice(start, min(start + step, rows)) for start in range(0, rows, step)]
 
 
-def in_order(work: Callable[[slice], Result], chunks: list[slice]) -> Iterator[Result]:
-    """Yield `work(chunk)` for each chunk in order, computed by the worker threads."""
-    workers = min(available_threads(), len(chunks))
+def in_order(work: Callable[[slice], Result], chunks: list[slice], *, waits: bool = False) -> Iterator[Result]:
+    """Yield `work(chunk)` for each chunk in order, computed by the worker threads.
+
+    Work that `waits`, for a file or a network, gets half as many threads more, so that no core waits with it; one thread
+    stays one.
+    """
+    threads = available_threads()
+    workers = min(threads + threads // 2 if waits else threads, len(chunks))
     if workers <= 1:
         yield from map(work, chunks)
         return

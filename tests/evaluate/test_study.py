@@ -109,6 +109,24 @@ def test_an_interrupted_study_goes_on_to_the_same_rows(begun, finished, monkeypa
     assert rows(begun) == rows(finished)
 
 
+def test_what_is_chosen_needs_no_network_to_look_at(finished, tmp_path, monkeypatch):
+    """Selections are small, so a study that goes on elsewhere takes them along, and not the network."""
+    shutil.copytree(finished.path, tmp_path / "table", ignore=shutil.ignore_patterns("jobs", "network", "locks"))
+    moved, known = Study(finished.setup, tmp_path / "table"), {job: finished.kept(job) for job in JOBS}
+    trained_on = {}
+
+    def noted(images, settings, *, places, **options):
+        trained_on[len(trained_on)] = places
+        return nothing(images, settings)
+
+    instead(monkeypatch, noted)
+    moved.run(JOBS, workers=1)
+    assert not (tmp_path / "table" / "network").exists()
+    assert len(trained_on) == len(JOBS)
+    for job in JOBS:
+        np.testing.assert_array_equal(moved.kept(job), known[job])
+
+
 def test_jobs_of_one_selection_train_on_the_same_places(begun, monkeypatch):
     seen, selected = [], []
     select = type(begun.setup).select

@@ -49,8 +49,7 @@ class _Look:
         if not any(job.method != FULL for job in self.jobs):
             return []
         network, path = Network(self.study.setup.images, self.study.setup.scorer_settings()), self.study.path / NETWORK
-        needed = any(job.method != FULL for job in self.pending)
-        is_finished = is_stored(path / HEAD) or not needed
+        is_finished = is_stored(path / HEAD) or not self.study.unchosen(self.pending)
         each = sum(seconds for _, seconds in network_seconds(network, gradients=self.study.needs_gradients(self.jobs)))
         settings = network.settings
         recipe, images = settings.recipe, len(network.images)
@@ -75,7 +74,7 @@ class _Look:
         shares = []
         for method in dict.fromkeys(job.method for job in chosen.values()):
             mine = [job for job in chosen.values() if job.method == method]
-            left = [job for job in mine if job.selection in needed and not self.study.table.has_selection(job)]
+            left = [job for job in self.study.unchosen(mine) if job.selection in needed]
             seconds = {fraction: self._choosing(job) for fraction, job in {job.fraction: job for job in mine}.items()}
             each = _mean(seconds[job.fraction] for job in mine)
             shares.append(

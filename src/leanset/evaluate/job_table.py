@@ -10,6 +10,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from leanset._arrays import Rows
 from leanset._errors import missing_extra
 from leanset.evaluate.job import Job
@@ -137,12 +139,13 @@ class JobTable:
         if not self.has_selection(job):
             return None
         name = f"{_SELECTIONS}/{job.selection}"
-        return self._files.read_arrays(f"{name}.npz")["kept"], self._files.read_json(f"{name}.json")
+        kept = np.flatnonzero(np.unpackbits(self._files.read_arrays(f"{name}.npz")["kept"]))
+        return kept, self._files.read_json(f"{name}.json")
 
     def keep_selection(self, job: Job, kept: Rows, certificate: dict[str, Any]) -> None:
-        """Save a selection. The certificate is written last: it marks the selection as complete."""
+        """Save a selection: ascending places, as one bit for each example. The certificate is last: it marks it as complete."""
         name = f"{_SELECTIONS}/{job.selection}"
-        self._files.write_arrays(f"{name}.npz", kept=kept)
+        self._files.write_arrays(f"{name}.npz", kept=np.packbits(np.isin(np.arange(kept.max() + 1), kept)))
         self._files.write_json(f"{name}.json", certificate)
 
 

@@ -114,6 +114,10 @@ class Study:
         scores = [METHODS[method]() for method in {job.method for job in jobs} if method in METHODS]
         return any("gradient_norm" in score.all_needs() for score in scores)
 
+    def unchosen(self, jobs: Sequence[Job]) -> list[Job]:
+        """Return the jobs whose examples are still to be chosen; the network that methods look at is needed for them only."""
+        return [job for job in jobs if job.method != FULL and not self.table.has_selection(job)]
+
     def kept_by(self, job: Job) -> int:
         """Return how many examples a job trains on."""
         return max(1, round((1 - job.fraction) * len(self.setup.images)))
@@ -124,8 +128,8 @@ class Study:
         return kept * self.setup.network(job, kept).recipe.epochs
 
     def _train_scorer(self, jobs: Sequence[Job], reporter: Reporter) -> None:
-        if any(job.method != FULL for job in jobs):
-            self.statistics(gradients=self.needs_gradients(jobs), reporter=reporter)
+        if unchosen := self.unchosen(jobs):
+            self.statistics(gradients=self.needs_gradients(unchosen), reporter=reporter)
 
     def _train_all(self, jobs: Sequence[Job], workers: int, divergence_is_chance: bool, reporter: Reporter) -> None:
         cost = {job: self.image_passes(job) for job in jobs}

@@ -25,6 +25,10 @@ class DaskRows(RowTable):
         kind: np.dtype[np.generic] = np.dtype(self._array.dtype)
         return kind
 
+    @property
+    def _is_elsewhere(self) -> bool:
+        return True
+
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return np.asarray(self._array[rows].compute(scheduler="threads"))
 

@@ -58,7 +58,7 @@ def sum_rows(work: Work[Sum], table: RowTable, *columns: Column, width: int, wei
 def _summed_here(whole: Pass) -> Any:
     rows = len(whole.table)
     chunks, total, block = row_chunks(rows, whole.width), OrderedSum(), None
-    parts = in_order(_on_chunks(whole), chunks)
+    parts = in_order(_on_chunks(whole), chunks, waits=whole.table._is_elsewhere)
     for chunk, part in watched_rows(zip(chunks, parts, strict=True), chunks):
         block = summed((block, part))
         if chunk.stop % BLOCK_ROWS == 0 or chunk.stop == rows:
@@ -112,7 +112,7 @@ def _map_of_block(block: Pass) -> AnyArray:
         whole[rows - chunk.start] = part
         return whole
 
-    return _mapped(on_chunk, len(block.table), block.width)
+    return _mapped(on_chunk, len(block.table), block.width, waits=block.table._is_elsewhere)
 
 
 def map_some_rows(work: Callable[..., AnyArray], table: RowTable, rows: Rows, *columns: Column, width: int) -> AnyArray:
@@ -127,7 +127,7 @@ def map_some_rows(work: Callable[..., AnyArray], table: RowTable, rows: Rows, *c
     def on_chunk(chunk: slice) -> AnyArray:
         return work(*_arguments(table, rows[chunk], columns, None))
 
-    return _mapped(on_chunk, len(rows), width)
+    return _mapped(on_chunk, len(rows), width, waits=table._is_elsewhere)
 
 
 def some_rows(table: RowTable, rows: Rows) -> MemoryRows:
@@ -192,7 +192,8 @@ def map_block_wise(work: Callable[[AnyArray], AnyArray], table: RowTable) -> Any
 
 
 def _stack_of_block(block: Pass) -> AnyArray:
-    return np.concatenate(list(in_order(_on_chunks(block), row_chunks(len(block.table), block.width))))
+    chunks = row_chunks(len(block.table), block.width)
+    return np.concatenate(list(in_order(_on_chunks(block), chunks, waits=block.table._is_elsewhere)))
 
 
 def _on_chunks(whole: Pass) -> Callable[[slice], Any]:
@@ -221,9 +222,9 @@ def _counting(weights: Vector, chunk: slice) -> slice | Rows:
     return chunk if len(rows) > _WORTH_SKIPPING * (chunk.stop - chunk.start) else rows
 
 
-def _mapped(work: Callable[[slice], AnyArray], count: int, width: int) -> AnyArray:
+def _mapped(work: Callable[[slice], AnyArray], count: int, width: int, *, waits: bool) -> AnyArray:
     chunks = row_chunks(count, width)
-    return _filled(in_order(work, chunks), chunks) if chunks else work(slice(0, 0))
+    return _filled(in_order(work, chunks, waits=waits), chunks) if chunks else work(slice(0, 0))
 
 
 def _filled(parts: Iterable[AnyArray], chunks: list[slice]) -> AnyArray:

@@ -37,6 +37,11 @@ class RowTable(abc.ABC):
         """The table that these rows are computed from row by row, which may be smaller; None if they are stored."""
         return None
 
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether reading means waiting, for a file, a store or a network."""
+        return self._inner is not None and self._inner._is_elsewhere
+
     def _over(self, inner: "RowTable") -> "RowTable":
         """Return what is computed in the same way from other rows."""
         raise NotImplementedError(f"{type(self).__name__} has no inner table")
@@ -78,6 +83,10 @@ class PlacedRows(RowTable):
         """Type of the numbers."""
         return self._dtype
 
+    @property
+    def _is_elsewhere(self) -> bool:
+        return True
+
 
 @dataclass(frozen=True)
 class PartRows(RowTable):
@@ -96,6 +105,10 @@ class PartRows(RowTable):
     def dtype(self) -> np.dtype[np.generic]:
         """Type of the numbers."""
         return self._table.dtype
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        return self._table._is_elsewhere
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         if isinstance(rows, slice):
@@ -119,6 +132,10 @@ class ChosenRows(RowTable):
     def dtype(self) -> np.dtype[np.generic]:
         """Type of the numbers."""
         return self._table.dtype
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        return self._table._is_elsewhere
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
         return self._table._read_rows(self._places[rows])
