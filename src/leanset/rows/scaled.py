@@ -3,8 +3,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
-from leanset.rows.kernels import scale_half_rows, scale_rows
 from leanset.rows.table import RowTable
+
+_WORTH_A_KERNEL = 2**17  # numbers of a chunk
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,16 @@ class ScaledRows(RowTable):
         return np.dtype(np.float64)
 
     def _read_rows(self, rows: slice | Rows) -> AnyArray:
-        chunk = np.ascontiguousarray(self.table._unconverted._read_rows(rows))
+        chunk = self.table._unconverted._read_rows(rows)
         out: Matrix = np.empty((len(chunk), len(self.mean) + 1))
-        if chunk.dtype == np.float16:
-            scale_half_rows(chunk.view(np.uint16), self.mean, self.scale, self.last, out)
+        if chunk.size >= _WORTH_A_KERNEL:
+            from leanset.rows.kernels import scale_into  # imports numba, which takes longer than small rows do
+
+            scale_into(out, chunk, self.mean, self.scale, self.last)
         else:
-            native = chunk if chunk.dtype in (np.float32, np.float64) else chunk.astype(np.float64)
-            scale_rows(native, self.mean, self.scale, self.last, out)
+            np.subtract(chunk, self.mean, out=out[:, :-1])
+            out[:, :-1] /= self.scale
+            out[:, -1] = self.last
         return out
 
     @property
