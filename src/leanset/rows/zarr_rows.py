@@ -10,6 +10,7 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Rows
 from leanset._errors import InputError, missing_extra
+from leanset.rows.chunk_files import ChunkFiles
 from leanset.rows.decoded import DecodedParts
 from leanset.rows.table import PlacedRows
 
@@ -108,6 +109,11 @@ def opened_array(store: str, name: str) -> Any:
         raise InputError(f"{store}: has no readable array `{name}`: {reason(error)}.") from None
 
 
+@lru_cache(maxsize=64)
+def _files_of(store: str, name: str) -> ChunkFiles | None:
+    return ChunkFiles.of(opened_array(store, name))
+
+
 def refuse_missing_chunks(store: str, name: str) -> None:
     """Raise if chunks of an array are missing, which Zarr would read as if they contained a fill value."""
     array = opened_array(store, name)
@@ -121,9 +127,9 @@ def refuse_missing_chunks(store: str, name: str) -> None:
 
 def read_array(store: str, name: str, rows: slice) -> AnyArray:
     """Return consecutive rows of an array; a chunk that is damaged or gone is named in the error."""
-    array = opened_array(store, name)
+    array, files = opened_array(store, name), _files_of(store, name)
     try:
-        found = np.asarray(array[rows])
+        found = np.asarray(array[rows]) if files is None else files.read(*rows.indices(array.shape[0])[:2])
     except Exception as error:  # of the codecs, of the file system, or of a network
         bad = _damaged_chunk(array, rows)
         raise InputError(f"{store}: chunk {bad} of `{name}` cannot be read: {reason(error)}.") from None
@@ -197,5 +203,6 @@ def store_of(store: str) -> Store:
     except Exception as error:  # a store may be anywhere, and each place has errors of its own
         raise InputError(f"{store}: cannot be read as a Zarr store (version 3): {reason(error)}.") from None
     opened_array.cache_clear()  # what was open may be another store by now
+    _files_of.cache_clear()
     _parts.clear()
     return Store(arrays, about, bool(about.get("complete", True)))
