@@ -7,6 +7,9 @@ from typing import Any
 from leanset._errors import ClusterError
 from leanset._interrupts import held_interrupts
 
+# Dask lets workers give memory back to the system at once, and glibc then asks for it again in every pass: that is most
+# of a pass. So chunks and what is computed from them are taken from memory that stays.
+_MEMORY_THAT_STAYS = {"MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**26}
 _PATIENCE = 10.0  # seconds: for a cluster that is to be closed to be ready first, and to close
 
 
@@ -36,21 +39,29 @@ def _started(starting: "Future[Any]") -> Any:
 
 
 def _start(workers: int, starting: "Future[Any]") -> None:
+    import dask
     import distributed
 
     if not starting.set_running_or_notify_cancel():
         return
     try:
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # None would still listen, and on all addresses
-            worker_dashboard_address="127.0.0.1:0",
-            silence_logs=50,  # closing a worker that is busy is no error
-        )
+        with dask.config.set({"distributed.nanny.pre-spawn-environ": _environment()}):
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # None would still listen, and on all addresses
+                worker_dashboard_address="127.0.0.1:0",
+                silence_logs=50,  # closing a worker that is busy is no error
+            )
     except BaseException as error:
         starting.set_exception(error)
     else:
         starting.set_result(cluster)
+
+
+def _environment() -> dict[str, Any]:
+    import dask
+
+    return {**dask.config.get("distributed.nanny.pre-spawn-environ"), **_MEMORY_THAT_STAYS}
