@@ -188,9 +188,7 @@ def test_a_network_is_built_once_for_a_run(monkeypatch, tmp_path):
 
 
 def test_a_network_learns_real_images_and_its_head_is_pruned(cifar_images):
-    settings = dataclasses.replace(
-        SETTINGS, model="resnet8", recipe=Recipe(epochs=6, lr=0.1, warmup=0.2, batch_size=64)
-    )
+    settings = dataclasses.replace(SETTINGS, model="conv4", recipe=Recipe(epochs=6, lr=0.1, warmup=0.2, batch_size=64))
     stats = statistics(cifar_images, settings)
     right = (stats.validation[0] @ stats.head[:, :-1].T + stats.head[:, -1]).argmax(1) == stats.validation[1]
     assert right.mean() > 0.2  # twice what guessing gives
