@@ -8,14 +8,15 @@ from collections import Counter
 import numpy as np
 import pytest
 from scipy.optimize import brentq, lsq_linear
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from typer.testing import CliRunner
 
 import leanset
 from leanset import InputError
 from leanset.cli.app import app
-from leanset.head import LOSSES, PENALTIES, Design, FittedHead, fit_head
+from leanset.data import checked_examples
+from leanset.head import LOSSES, PENALTIES, Design, FittedHead, design_of, fit_head
 from leanset.problem import Constraints, Outcome, WeightProblem
 from leanset.report import summary_rows, verdict
 from leanset.rows import MemoryRows
@@ -112,6 +113,17 @@ def test_a_search_along_a_step_ends_shortly_before_the_lowest_point(lowest):
 def test_a_search_goes_nowhere_where_a_function_does_not_fall():
     assert weights_module._lowest(lambda length: length, 0.0) == 0.0
     assert weights_module._lowest(lambda length: -1e-16, 1e-15) == 0.0
+
+
+def test_weights_that_solve_the_equations_do_so_to_rounding():
+    """A search along a step sees nothing below the root of rounding; the whole step that is then left was once not taken."""
+    x, y = make_classification(20_000, 30, n_informative=12, n_classes=5, flip_y=0.1, random_state=3)
+    design, _, _ = design_of(checked_examples(x, y), LOSSES["softmax"](5), standardize=True)
+    head = FittedHead.at(design, fit_head(design, 0.08, relative_error=1e-11).theta, 0.08, PENALTIES["total"])
+    base = np.where(np.random.default_rng(0).random(20_000) < 0.2, 5.0, 0.0)
+    found = solve_weights(WeightProblem(head, base, 0.2, 5.0))
+    assert found.exact
+    assert found.error < 2e-13
 
 
 def test_weights_take_one_pass_a_step_however_long_the_search_along_it(monkeypatch):

@@ -147,10 +147,13 @@ class _Dual:
             return float(self._clipped(point.along + length * sideways) @ sideways) + level + length * bent
 
         rounding = _ROUNDING * (float(self._clipped(point.along) @ np.abs(sideways)) + abs(level))
-        length = _lowest(slope_at, rounding)
+        falls = slope_at(0.0) < -rounding
+        length = _lowest(slope_at, rounding) if falls else 1.0
         if length == 0.0:
             return None
-        return self._at(point.direction + length * step, point.along + length * sideways, softness)
+        moved = self._at(point.direction + length * step, point.along + length * sideways, softness)
+        # Where nothing but rounding is left to see along the step, a whole one may still lower the slope itself.
+        return moved if falls or np.linalg.norm(moved.slope) < 0.5 * np.linalg.norm(point.slope) else None
 
     def _reduced(self, matrix: Matrix) -> Vector:
         return np.asarray((self.basis.T @ matrix).reshape(-1))
