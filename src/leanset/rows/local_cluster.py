@@ -7,8 +7,8 @@ from typing import Any
 from leanset._errors import ClusterError
 from leanset._interrupts import held_interrupts
 
-# Dask lets workers give memory back to the system at once, and glibc then asks for it again in every pass: that is most
-# of a pass. So chunks and what is computed from them are taken from memory that stays.
+# Dask lets workers give memory back to the system at once, and glibc then asks for it again in every pass, which takes up
+# to half of it. So chunks and what is computed from them are taken from memory that stays.
 _MEMORY_THAT_STAYS = {"MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**26}
 _PATIENCE = 10.0  # seconds: for a cluster that is to be closed to be ready first, and to close
 
