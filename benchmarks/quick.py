@@ -9,7 +9,6 @@ Each finished training is a line of quick.jsonl beside the record. A training wi
 images is not repeated, so that an interrupted benchmark goes on.
 """
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from torch import nn
 
 from benchmarks._data import cifar10_folder
 from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
+from benchmarks._trainings import known_or
 from leanset.capture import NetworkSettings
 from leanset.data import Images, open_source
 from leanset.report import load
@@ -77,7 +77,6 @@ VARIANTS = (
 
 def run(request: Request) -> Findings:
     images, table = _images(request), request.out / "quick.jsonl"
-    request.out.mkdir(parents=True, exist_ok=True)
     rows = [_row(variant, images, table, request.small) for variant in VARIANTS]
     base = rows[0]["mirrored_accuracy"]
     for row in rows[2:]:
@@ -107,13 +106,8 @@ def _row(variant: Variant, images: Images, table: Path, small: bool) -> Row:
     recipe = variant.recipe(small)
     which = {"variant": variant.name, "model": variant.model, "seed": SEED}
     which |= {"data": images.identity, "recipe": recipe.to_dict()}
-    lines = table.read_text().splitlines() if table.is_file() else []
-    known = [line for line in map(json.loads, lines) if which.items() <= line.items()]
-    if not known:
-        known = [which | _trained(variant, recipe, images)]
-        with table.open("a") as file:
-            file.write(json.dumps(known[0]) + "\n")
-    return {key: value for key, value in known[-1].items() if key not in ("data", "recipe", "seed")}
+    found = known_or(table, which, lambda: _trained(variant, recipe, images))
+    return {key: value for key, value in found.items() if key not in ("data", "recipe", "seed")}
 
 
 def _trained(variant: Variant, recipe: Recipe, images: Images) -> Row:

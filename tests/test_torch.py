@@ -45,7 +45,7 @@ def test_a_finished_training_is_loaded_and_another_one_refused(dataset, tmp_path
     again = lt.train(tiny(), dataset, recipe=RECIPE, device="cpu", out=tmp_path)
     assert torch.equal(weights(first.model), weights(again.model))
     np.testing.assert_array_equal(first.dynamics.margin, again.dynamics.margin)
-    for other in ({"seed": 1}, {"rows": [0, 1, 2]}, {"record": False}):
+    for other in ({"seed": 1}, {"rows": [0, 1, 2]}, {"record": False}, {"weights": np.ones(len(dataset))}):
         with pytest.raises(RunFolderError, match=next(iter(other))):
             lt.train(tiny(), dataset, recipe=RECIPE, device="cpu", out=tmp_path, **other)
     with pytest.raises(RunFolderError, match="start"):
@@ -74,6 +74,32 @@ def test_networks_of_volumes_and_without_normalisation_train(dataset):
     model = torch.nn.Sequential(torch.nn.Conv3d(1, 2, 3), torch.nn.Flatten(), torch.nn.Linear(16, 2))
     training = lt.train(model, volumes, recipe="fast", device="cpu")
     assert np.isfinite(training.history[-1].loss)
+
+
+def test_a_weight_of_two_is_a_row_that_comes_twice(dataset):
+    rows, twice = np.arange(0, 60, 3), np.array([0, 12, 57])
+    recipe = lt.Recipe(epochs=4, lr=0.1, batch_size=1000, label_smoothing=0.1)  # one step an epoch
+    given = np.where(np.isin(rows, twice), 2.0, 1.0)
+
+    def trained(**how):
+        torch.manual_seed(0)
+        inputs = dataset.tensors[0].flatten(1)
+        model = torch.nn.Linear(inputs.shape[1], 3)
+        data = TensorDataset(inputs, dataset.tensors[1])
+        return weights(lt.train(model, data, recipe=recipe, device="cpu", **how).model)
+
+    by_weight = trained(rows=rows, weights=given)
+    by_repeat, scaled = trained(rows=np.concatenate([rows, twice])), trained(rows=rows, weights=7 * given)
+    plain = trained(rows=rows)
+    torch.testing.assert_close(by_weight, by_repeat, rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(by_weight, scaled, rtol=1e-4, atol=1e-6)
+    assert (by_weight - plain).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("bad", [[1.0], [1.0, -1.0, 1.0], [0.0, 0.0, 0.0], [1.0, np.nan, 1.0]])
+def test_weights_that_are_none_are_refused(dataset, bad):
+    with pytest.raises(InputError, match="`weights` must be 3 finite numbers"):
+        lt.train(tiny(), dataset, recipe=RECIPE, device="cpu", rows=[0, 1, 2], weights=bad)
 
 
 def test_rows_outside_are_refused(dataset):

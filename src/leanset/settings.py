@@ -585,8 +585,9 @@ class CompareOptions(Checked):
         Sequence[str] | None,
         Option(
             "methods to compare, on the command line e.g. leanset,el2n: leanset, leanset-weights (for features; leanset "
-            "with weights on what it keeps), balanced (for images; leanset without coverage), paper, or methods of the "
-            "literature (docs/scores.md). stratified-random is always included; a few others if not given",
+            "with weights on what it keeps), balanced (for images; leanset without coverage), shorter (for images; all "
+            "data for as few steps), paper, or methods of the literature (docs/scores.md). stratified-random is always "
+            "included; a few others if not given",
             rule=names,
             read=words_in,
         ),

@@ -201,6 +201,7 @@ def train(
     recipe: Recipe | str = "fast",
     seed: int = 0,
     rows: Any = None,
+    weights: Any = None,
     record: bool = True,
     device: str = "auto",
     devices: int = 1,
@@ -219,6 +220,8 @@ def train(
     recipe : a `Recipe` or the name of a preset
     seed : of the order of the examples
     rows : row numbers to train on, e.g. `result.kept`; all if None
+    weights : of the losses of these rows, in the same order, e.g. `result.weights`; equal ones if None. Only their ratios
+        count: the mean loss is that of weights with mean one
     record : record dynamics, for `stats.with_evidence(dynamics=[training.dynamics])`
     device, devices : "auto", "cpu", "cuda" or "mps", and how many of them (more than one only from a script, not a notebook)
     workers : processes that read the data
@@ -242,11 +245,13 @@ def train(
     places = None if rows is None else np.asarray(rows, dtype=np.int64)
     if places is not None and (len(places) == 0 or places.min() < 0 or places.max() >= len(data)):
         raise InputError(f"`rows` must be row numbers in 0..{len(data) - 1}, at least one.")
+    given = None if weights is None else np.asarray(weights, dtype=np.float64)
     folder = None if out is None else NetworkFolder(out)
     fabric = fabric_for(device, devices)
     if folder is not None:
         if fabric.local_rank == 0:  # before other processes are launched, and in none of them
             identity = _training_identity(model, chosen, seed, places, len(data)) | {"record": record}
+            identity |= {} if given is None else {"weights": array_digest(given)}
             folder.open(identity, replace=overwrite)
         if folder.is_finished:
             dynamics, history = folder.load(model)
@@ -261,6 +266,7 @@ def train(
             fabric,
             seed=seed,
             places=places,
+            weights=given,
             record=record,
             folder=folder,
             reporter=reporter,

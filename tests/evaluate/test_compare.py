@@ -12,7 +12,7 @@ from leanset.evaluate.markdown import seeds_table
 from leanset.evaluate.question import Question
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import costs, parts_of, summarise
-from leanset.judge import FULL, STRATIFIED
+from leanset.judge import FULL, SHORTER, STRATIFIED
 from leanset.runs import NETWORK
 from tests.evaluate.setups import tiny_setup
 from tests.evaluate.test_question import asked
@@ -115,6 +115,16 @@ def test_cells_with_fewer_seeds_are_told():
     fewer = [row for row in rows if (row["method"], row["fraction"], row["seed"]) != ("el2n", 0.5, 1)]
     part = parts_of(summarise(fewer, STRATIFIED))[0][1]
     assert seeds_table(part)[-1] == "| el2n | 2 | 1 |"
+
+
+def test_a_shorter_training_on_all_data_is_shown_in_words_and_chooses_nothing(tmp_path):
+    question = asked(methods=("leanset", SHORTER), fractions=(0.5,), protocols=(EQUAL_EPOCHS,))
+    answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
+    page = (tmp_path / "README.md").read_text()
+    assert sum(line.startswith("| all data, as few steps |") for line in page.splitlines()) == 1  # of accuracies only
+    [said] = [line for line in answer.verdicts if "leanset against all data, as few steps" in line]
+    accuracy = {row.method: row.accuracy for row in answer.rows}
+    assert f"{100 * (accuracy['leanset'] - accuracy[SHORTER]):+.1f} points".replace("-", "−").lstrip("+") in said
 
 
 def test_the_cost_beside_all_data_is_the_mean_over_common_seeds():

@@ -5,7 +5,7 @@ import pytest
 
 from leanset import InputError
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job, checked_protocol, epochs_of
-from leanset.judge import FULL
+from leanset.judge import FULL, SHORTER
 from leanset.training.batches import steps_of
 
 FRACTIONS = (0.2, 0.25, 1e-5, 0.866666667, 0.8666666, 0.8666667)  # some of them alike to six digits
@@ -51,6 +51,15 @@ def test_other_protocols_name_their_epochs():
     for kept in (10, 900):
         assert epochs_of(EQUAL_EPOCHS, 6, kept, 1000) == 6
         assert epochs_of("epochs=13", 6, kept, 1000) == 13
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.4, 0.55, 0.9, 0.99])
+@pytest.mark.parametrize("epochs", [1, 7, 20])
+def test_a_shorter_training_on_all_data_takes_the_steps_of_the_share_left_up_to_one_pass(fraction, epochs):
+    job = Job(0, fraction, "lenet", EQUAL_EPOCHS, SHORTER)
+    assert (job.on_all, job.kept_of(1000)) == (True, 1000)
+    given = job.epochs(epochs, 1000, 1000)
+    assert given == 1 or abs(given - epochs * (1 - fraction)) <= 0.5  # no number of passes comes nearer
 
 
 @pytest.mark.parametrize("bad", ["", "equal", "epochs=0", "epochs=", "epochs=-2", "epochs=1.5", "epochs=2 ", "steps"])

@@ -7,7 +7,7 @@ from leanset import InputError
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import SELECTORS
-from leanset.judge import FULL, STRATIFIED
+from leanset.judge import FULL, SHORTER, STRATIFIED
 
 
 def asked(**changes):
@@ -33,6 +33,14 @@ def test_the_baseline_is_always_there_and_what_is_named_twice_is_done_once():
     twice = asked(fractions=(0.5, 0.5), models=("lenet", "lenet"), protocols=(EQUAL_STEPS, EQUAL_STEPS))
     assert len(twice.jobs("lenet")) == len(asked(protocols=(EQUAL_STEPS,)).jobs("lenet"))
     assert asked(methods=SELECTORS).methods[0] == STRATIFIED
+
+
+def test_a_shorter_training_on_all_data_is_not_asked_for_with_equal_steps_where_it_is_no_shorter():
+    jobs = asked(methods=(SHORTER,), fractions=(0.25, 0.5)).jobs("lenet")
+    assert {(job.protocol, job.fraction) for job in jobs if job.method == SHORTER} == {
+        (EQUAL_EPOCHS, 0.25),
+        (EQUAL_EPOCHS, 0.5),
+    }
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from leanset.capture import NetworkSettings, trained_network
 from leanset.evaluate import study as study_module
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
 from leanset.evaluate.study import Study
-from leanset.judge import FULL
+from leanset.judge import FULL, SHORTER
 from leanset.training.loop import Quality
 from tests.evaluate.setups import RECIPE, tiny_setup
 
@@ -25,6 +25,7 @@ JOBS = [
     *WHOLE[:2],
     *(Job(seed, 0.5, "lenet", EQUAL_EPOCHS, method) for seed in (0, 1) for method in METHODS),
     Job(0, 0.5, "lenet", EQUAL_STEPS, "el2n"),
+    Job(0, 0.5, "lenet", "epochs=4", SHORTER),
 ]
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -60,17 +61,17 @@ def nothing(images, settings, **options):
     return None, Quality(0.5, 1.0)
 
 
-@pytest.mark.parametrize("job", [JOBS[0], JOBS[2], JOBS[-1]], ids=lambda job: job.key)
+@pytest.mark.parametrize("job", [JOBS[0], JOBS[2], *JOBS[-2:]], ids=lambda job: job.key)
 def test_an_outcome_is_that_of_a_training_by_hand(finished, job):
-    kept = np.arange(48) if job.method == FULL else finished.kept(job)
-    assert len(np.unique(kept)) == round((1 - job.fraction) * 48)
-    epochs = 2 if job.protocol == EQUAL_STEPS else 1
+    kept = np.arange(48) if job.on_all else finished.kept(job)
+    assert len(np.unique(kept)) == (48 if job.on_all else round((1 - job.fraction) * 48))
+    epochs = 1 if job.protocol == EQUAL_EPOCHS else 2  # half of four for the shorter one
     settings = NetworkSettings(model="lenet", recipe=replace(RECIPE, epochs=epochs), seed=job.seed, device="cpu")
     _, quality = trained_network(finished.setup.images, settings, places=kept, reporter=Silent())
     [row] = finished.outcomes([job])
     assert (row["accuracy"], row["loss"]) == (quality.accuracy, quality.loss)
     assert (row["kept"], row["epochs"], row["steps"]) == (len(kept), epochs, epochs * -(-len(kept) // 16))
-    assert (row["refit_change"] is None) == (job.method == FULL)
+    assert (row["refit_change"] is None) == job.on_all
 
 
 def test_stratified_choices_keep_the_share_of_each_class_and_depend_on_the_seed(finished):

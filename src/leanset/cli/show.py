@@ -84,6 +84,7 @@ def _choosing_seconds(row: "SummaryRow") -> str:
 
 def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable[[SummaryRow], str]") -> None:
     from leanset.evaluate import FULL, methods_in
+    from leanset.judge import shown_name
 
     fractions = sorted({row.fraction for row in rows if row.method != FULL})
     found = {(row.method, row.fraction): shown(row) for row in rows}
@@ -94,7 +95,7 @@ def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable
     if on_all := found.get((FULL, 0.0)):
         table.add_row("all data", *[on_all] * len(fractions), style="dim")
     for method in methods_in(rows):
-        table.add_row(method, *(found.get((method, fraction), "") for fraction in fractions))
+        table.add_row(shown_name(method), *(found.get((method, fraction), "") for fraction in fractions))
     OUT.print(table)
 
 

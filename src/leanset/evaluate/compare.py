@@ -20,12 +20,14 @@ from leanset.evaluate.summary import Outcome, SummaryRow, costs, parts_of, summa
 from leanset.judge import (
     FULL,
     LEANSET,
+    SHORTER,
     STRATIFIED,
     STRATIFIED_SHOWN,
     Forecast,
     about_leanset,
     as_dicts,
     check_free,
+    shown_name,
     write_rows,
 )
 from leanset.report import (
@@ -93,7 +95,8 @@ def compare(
     ----------
     images : images from `leanset.data.open_source`, or its argument, e.g. "cifar10:DIR"
     model : network that the methods look at
-    methods : "leanset", "balanced" (leanset without coverage), "paper", or names of `leanset.scores`
+    methods : "leanset", "balanced" (leanset without coverage), "paper", or names of `leanset.scores`; "shorter" trains on all
+        examples for as few steps as the others get, which pruning has to beat where only time counts
     fractions : shares of the examples to remove
     seeds : trainings of each kind; jobs with the same seed are compared in pairs
     out : folder for the results; trainings that are finished there are not repeated
@@ -221,11 +224,17 @@ def run_comparison(
         study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    words = (*costs(rows, LEANSET), *verdicts(rows, STRATIFIED, STRATIFIED_SHOWN))
+    words = (*costs(rows, LEANSET), *_beside_shorter(outcomes), *verdicts(rows, STRATIFIED, STRATIFIED_SHOWN))
     answer = Answer(tuple(rows), words, _choosing(setup.scorer, outcomes, study.table.scorer_cost()))
     _write(out, answer, outcomes)
     Folder(out).write_json("record.json", _record(setup, question, outcomes))
     return answer
+
+
+def _beside_shorter(outcomes: Sequence[Outcome]) -> list[str]:
+    """Say whether leanset's sets are worth more than a shorter training on all examples, if that was tried."""
+    ours = [row for row in summarise(outcomes, SHORTER) if row.method == LEANSET]
+    return verdicts(ours, SHORTER, shown_name(SHORTER))
 
 
 def _finished(study: Study) -> list[Job]:

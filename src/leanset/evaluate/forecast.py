@@ -46,7 +46,7 @@ class _Look:
 
     def scorer(self) -> list[Share]:
         """Return the cost of the network that methods look at; it is trained with all cores."""
-        if not any(job.method != FULL for job in self.jobs):
+        if all(job.on_all for job in self.jobs):
             return []
         network, path = Network(self.study.setup.images, self.study.setup.scorer_settings()), self.study.path / NETWORK
         is_finished = is_stored(path / HEAD) or not self.study.unchosen(self.pending)
@@ -69,7 +69,7 @@ class _Look:
 
     def choices(self) -> list[Share]:
         """Return the cost of choosing, by method."""
-        chosen = {job.selection: job for job in self.jobs if job.method != FULL}
+        chosen = {job.selection: job for job in self.jobs if not job.on_all}
         needed = {job.selection for job in self.pending}
         shares = []
         for method in dict.fromkeys(job.method for job in chosen.values()):

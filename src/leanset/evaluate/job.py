@@ -3,7 +3,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from leanset._errors import InputError
-from leanset.judge import choice_name
+from leanset.judge import FULL, SHORTER, choice_name
 
 EQUAL_EPOCHS, EQUAL_STEPS = "equal-epochs", "equal-steps"
 _SET_EPOCHS = re.compile(r"epochs=([1-9]\d*)")
@@ -20,7 +20,8 @@ class Job:
     model : the network to train
     protocol : "equal-epochs" (as many passes over the kept examples as over all of them), "equal-steps" (as many steps)
         or "epochs=K"
-    method : the method that chose the kept examples
+    method : the method that chose the kept examples; or "full", all examples, or "shorter", all examples for as few steps
+        as the share that is left would get
 
     Examples
     --------
@@ -47,9 +48,35 @@ class Job:
         """The name of the job's selection. Jobs that differ only in network or protocol share it."""
         return choice_name(self.method, self.fraction, self.seed)
 
+    @property
+    def on_all(self) -> bool:
+        """Whether it trains on all examples, so that nothing is chosen."""
+        return self.method in (FULL, SHORTER)
+
+    def kept_of(self, n: int) -> int:
+        """Return how many of `n` examples it trains on."""
+        return n if self.on_all else _share_left(self.fraction, n)
+
+    def epochs(self, epochs: int, kept: int, n: int) -> int:
+        """Return its epochs on `kept` examples, if all `n` get `epochs`.
+
+        Examples
+        --------
+        >>> Job(0, 0.4, "conv4", "equal-epochs", "shorter").epochs(10, kept=1000, n=1000)
+        6
+        """
+        if self.method != SHORTER:
+            return epochs_of(self.protocol, epochs, kept, n)
+        left = _share_left(self.fraction, n)
+        return max(1, round(epochs_of(self.protocol, epochs, left, n) * left / n))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return asdict(self)
+
+
+def _share_left(fraction: float, n: int) -> int:
+    return max(1, round((1 - fraction) * n))
 
 
 def checked_protocol(protocol: str) -> str:

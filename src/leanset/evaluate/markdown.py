@@ -4,24 +4,28 @@ import math
 from collections.abc import Sequence
 
 from leanset.evaluate.summary import SummaryRow
-from leanset.judge import FULL, fraction_table
+from leanset.judge import FULL, SHORTER, fraction_table, shown_name
+
+_UNCHOSEN = (FULL, SHORTER)
 
 
 def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> list[str]:
     """Return the accuracies as a Markdown table."""
-    cells = {(row.method, row.fraction): _with_interval(row) for row in rows if row.method != FULL}
+    cells = {(shown_name(row.method), row.fraction): _with_interval(row) for row in rows if row.method != FULL}
     return fraction_table(f"{title}, accuracy %", cells, [_with_interval(row) for row in rows if row.method == FULL])
 
 
 def certificate_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of how many times less the head changes than after a random removal."""
-    cells = {(row.method, row.fraction): f"{row.below_random:.2g}" for row in rows if row.method != FULL}
+    cells = {
+        (shown_name(row.method), row.fraction): f"{row.below_random:.2g}" for row in rows if row.method not in _UNCHOSEN
+    }
     return fraction_table("change of the head, times below random", cells)
 
 
 def seeds_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of the number of seeds; nothing if it is the same everywhere."""
-    cells = {(row.method, row.fraction): str(row.seeds) for row in rows if row.method != FULL}
+    cells = {(shown_name(row.method), row.fraction): str(row.seeds) for row in rows if row.method != FULL}
     on_all = [str(row.seeds) for row in rows if row.method == FULL]
     full = len(cells) == len({method for method, _ in cells}) * len({fraction for _, fraction in cells})
     return [] if full and len({*cells.values(), *on_all}) == 1 else fraction_table("seeds so far", cells, on_all)
@@ -29,7 +33,7 @@ def seeds_table(rows: Sequence[SummaryRow]) -> list[str]:
 
 def choosing_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of the time that choosing takes, beside that of training on all examples."""
-    cells = {(row.method, row.fraction): _choosing(row) for row in rows if row.method != FULL}
+    cells = {(shown_name(row.method), row.fraction): _choosing(row) for row in rows if row.method not in _UNCHOSEN}
     return fraction_table("choosing one set, of one training on all data", cells)
 
 

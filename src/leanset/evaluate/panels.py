@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from leanset.evaluate.summary import SummaryRow, methods_in
-from leanset.judge import FULL, LEANSET, STRATIFIED, STRATIFIED_SHOWN
+from leanset.judge import FULL, LEANSET, STRATIFIED, STRATIFIED_SHOWN, shown_name
 from leanset.report import Curve, Panel, Style
 
 _SHOWN_POINTS = (-8.0, 5.0)  # a method that falls further below the baseline has collapsed; how far does not matter
@@ -29,7 +29,7 @@ def difference_panel(title: str, rows: Sequence[SummaryRow]) -> Panel:
 
 def _curve(method: str, rows: Sequence[SummaryRow], columns: tuple[str, str, str]) -> Curve:
     mean, low, high = ([100 * getattr(row, column) for row in rows] for column in columns)
-    return Curve(method, [100 * row.fraction for row in rows], mean, low, high, _style(method))
+    return Curve(shown_name(method), [100 * row.fraction for row in rows], mean, low, high, _style(method))
 
 
 def _style(method: str) -> Style:

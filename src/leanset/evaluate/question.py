@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from leanset._errors import InputError
 from leanset._rules import shares
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job, checked_protocol, protocol_on_all
-from leanset.evaluate.setup import SELECTORS
-from leanset.judge import FULL, check_methods, with_baseline
+from leanset.evaluate.setup import COMPARED
+from leanset.judge import FULL, SHORTER, check_methods, with_baseline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +14,7 @@ class Question:
 
     Attributes
     ----------
-    methods : names of methods; class-stratified random, the baseline, is always added
+    methods : names of methods, and "shorter"; class-stratified random, the baseline, is always added
     fractions : shares of the examples to remove
     seeds : trainings of each kind
     models : networks to train; the scorer if empty
@@ -51,7 +51,7 @@ class Question:
         )
 
     def _check(self) -> None:
-        check_methods(self.methods, SELECTORS, "is for features")
+        check_methods(self.methods, COMPARED, "is for features")
         if must := shares(self.fractions):
             raise InputError(f"`fractions={self.fractions}` must {must}.")
         if self.seeds < 1:
@@ -73,5 +73,6 @@ class Question:
                     for protocol in self.protocols
                     for fraction in self.fractions
                     for method in self.methods
+                    if (method, protocol) != (SHORTER, EQUAL_STEPS)  # that is all data again
                 ]
         return jobs

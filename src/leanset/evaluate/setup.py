@@ -12,9 +12,9 @@ from leanset._rng import stream
 from leanset._version import __version__
 from leanset.capture import NetworkSettings
 from leanset.data import Images
-from leanset.evaluate.job import Job, checked_protocol, epochs_of
+from leanset.evaluate.job import Job, checked_protocol
 from leanset.head import HeadStatistics
-from leanset.judge import BALANCED, LEANSET, PAPER, drawn_aside, prune_options
+from leanset.judge import BALANCED, LEANSET, PAPER, SHORTER, drawn_aside, prune_options
 from leanset.pruning import prune
 from leanset.result import PruneResult
 from leanset.scores import METHODS
@@ -23,6 +23,7 @@ from leanset.settings import Settings
 from leanset.training import Recipe, build_model, check_precision, fabric_for, is_normalised
 
 SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
+COMPARED = (*SELECTORS, SHORTER)
 _SCORER_SEED = 1_000_000  # far from the seeds of jobs, so that no network trains on what it chose itself
 
 
@@ -87,7 +88,7 @@ class Setup:
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the settings of a job's network, which trains on `kept` examples."""
         recipe = self.recipe_of(job.model)
-        epochs = epochs_of(job.protocol, recipe.epochs, kept, len(self.images))
+        epochs = job.epochs(recipe.epochs, kept, len(self.images))
         return NetworkSettings(
             model=job.model, recipe=replace(recipe, epochs=epochs), seed=job.seed, device=self.device
         )

@@ -24,7 +24,6 @@ from leanset.evaluate.job import Job
 from leanset.evaluate.job_table import JobTable
 from leanset.evaluate.setup import Setup
 from leanset.head import HeadStatistics
-from leanset.judge import FULL
 from leanset.runs import NETWORK
 from leanset.scores import METHODS
 from leanset.training import HEAD, Quality, fabric_for, number_type, steps_of, torch_threads
@@ -116,11 +115,11 @@ class Study:
 
     def unchosen(self, jobs: Sequence[Job]) -> list[Job]:
         """Return the jobs whose examples are still to be chosen; the network that methods look at is needed for them only."""
-        return [job for job in jobs if job.method != FULL and not self.table.has_selection(job)]
+        return [job for job in jobs if not (job.on_all or self.table.has_selection(job))]
 
     def kept_by(self, job: Job) -> int:
         """Return how many examples a job trains on."""
-        return max(1, round((1 - job.fraction) * len(self.setup.images)))
+        return job.kept_of(len(self.setup.images))
 
     def image_passes(self, job: Job) -> int:
         """Return the number of examples that a job trains on, times its epochs."""
@@ -198,7 +197,7 @@ class Study:
         kept, certificate = self._selection(job)
         settings = self.setup.network(job, len(kept))
         began = time.perf_counter()
-        places = None if job.method == FULL else kept
+        places = None if job.on_all else kept
         try:
             _, quality = trained_network(self.setup.images, settings, places=places, reporter=Silent())
         except DivergenceError:
@@ -219,7 +218,7 @@ class Study:
         } | {name: certificate.get(name) for name in (*_CERTIFIED, "selection_seconds")}
 
     def _selection(self, job: Job) -> tuple[Rows, dict[str, Any]]:
-        if job.method == FULL:
+        if job.on_all:
             return np.arange(len(self.setup.images)), {}
         with self.table.lock(job.selection, wait=True):
             known = self.table.selection(job)

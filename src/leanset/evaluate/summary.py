@@ -6,7 +6,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leanset.evaluate.job import protocol_on_all
-from leanset.judge import FULL, POINTS, Comparison, Interval, holm, in_seeds, mean_interval, paired, verdict, written
+from leanset.judge import (
+    FULL,
+    POINTS,
+    Comparison,
+    Interval,
+    holm,
+    in_seeds,
+    mean_interval,
+    paired,
+    shown_name,
+    verdict,
+    written,
+)
 
 Outcome = Mapping[str, Any]  # the row of a finished job
 _Kind = tuple[str, str, float, str]  # model, protocol, fraction, method
@@ -141,7 +153,7 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
         if row.method in (baseline, FULL) or math.isnan(row.against_baseline):
             continue
         difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
-        words = verdict(row.method, shown, row.fraction, Comparison(difference, row.p_value))
+        words = verdict(shown_name(row.method), shown, row.fraction, Comparison(difference, row.p_value))
         said.append(f"{_title(row.model, row.protocol)}: {words}")
     return said
 

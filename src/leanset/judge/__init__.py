@@ -9,6 +9,7 @@ from leanset.judge.methods import (
     FULL,
     LEANSET,
     PAPER,
+    SHORTER,
     STRATIFIED,
     STRATIFIED_SHOWN,
     UNIFORM,
@@ -18,6 +19,7 @@ from leanset.judge.methods import (
     choice_name,
     on_features,
     prune_options,
+    shown_name,
     with_baseline,
 )
 from leanset.judge.row_files import as_dicts, write_rows
@@ -42,6 +44,7 @@ __all__ = [
     "PAPER",
     "POINTS",
     "SETUP",
+    "SHORTER",
     "STRATIFIED",
     "STRATIFIED_SHOWN",
     "UNIFORM",
@@ -71,6 +74,7 @@ __all__ = [
     "paired_by_row",
     "plus_minus",
     "prune_options",
+    "shown_name",
     "spearman",
     "top_spearman",
     "verdict",

@@ -7,6 +7,7 @@ from leanset._errors import InputError
 from leanset.scores import METHODS, Needs
 
 FULL = "full"  # all examples, nothing removed
+SHORTER = "shorter"  # all examples too, for as few steps as what the others keep would get: what pruning must beat
 LEANSET, WEIGHTED, PAPER, UNIFORM = "leanset", "leanset-weights", "paper", "random"
 BALANCED = "balanced"  # leanset without coverage
 STRATIFIED, STRATIFIED_SHOWN = "stratified-random", "class-stratified random"  # the baseline, and its name for readers
@@ -29,6 +30,17 @@ def prune_options(method: str) -> dict[str, Any]:
     ({'method': 'el2n'}, {'weights': True})
     """
     return _OWN.get(method, {"method": method})
+
+
+def shown_name(method: str) -> str:
+    """Return a method's name for readers.
+
+    Examples
+    --------
+    >>> shown_name("full"), shown_name("shorter"), shown_name("el2n")
+    ('all data', 'all data, as few steps', 'el2n')
+    """
+    return {FULL: "all data", SHORTER: "all data, as few steps"}.get(method, method)
 
 
 def about_leanset(verdicts: Iterable[str]) -> list[str]:
@@ -59,7 +71,7 @@ def check_methods(methods: Sequence[str], possible: Sequence[str], why_not: str 
     """Raise if a method is unknown, or known but not possible; the message names those that are."""
     for name in methods:
         if name not in possible:
-            reason = why_not if name in METHODS or name in _OWN else "is unknown"
+            reason = why_not if name in (*METHODS, *_OWN, SHORTER) else "is unknown"
             raise InputError(f"`methods`: {name!r} {reason}; choose from {', '.join(possible)}.")
 
 

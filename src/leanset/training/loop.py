@@ -13,8 +13,8 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from leanset._arrays import Mask, Rows
-from leanset._errors import DivergenceError
+from leanset._arrays import Mask, Rows, Vector
+from leanset._errors import DivergenceError, InputError
 from leanset._progress import Advance, Reporter, Silent, part_of
 from leanset._rng import stream
 from leanset.data import Dynamics
@@ -61,6 +61,7 @@ def train(
     *,
     seed: int = 0,
     places: Rows | None = None,
+    weights: Vector | None = None,
     record: bool = True,
     folder: NetworkFolder | None = None,
     reporter: Reporter | None = None,
@@ -75,6 +76,7 @@ def train(
     fabric : the devices to train on, from `fabric_for`
     seed : fixes the order of the examples and their augmentation
     places : row numbers of the examples to train on; None for all
+    weights : of the losses of these examples, in the same order; None for equal ones. Only their ratios count
     record : record the dynamics of each example
     folder : where to save a checkpoint after each epoch; training continues from one that is already there
     reporter : shows progress
@@ -90,7 +92,8 @@ def train(
         parts["lookahead"] = lookahead
     if folder is not None:
         history, pages = folder.resume(model, parts)
-    run = _Run(wrapped, optimizers, lookahead, data, recipe, fabric, seed, places, recorder)
+    loss_weights = None if weights is None else _mean_one(weights, places, len(data)).to(fabric.device)
+    run = _Run(wrapped, optimizers, lookahead, data, recipe, fabric, seed, places, loss_weights, recorder)
     watcher = reporter if reporter is not None and fabric.is_global_zero else Silent()
     title = f"Training on {len(places):,} examples"
     with (
@@ -129,6 +132,7 @@ class _Run:
     fabric: Fabric
     seed: int
     places: Rows
+    loss_weights: Tensor | None
     recorder: Recorder | None
 
     def epoch(self, epoch: int, advance: Advance) -> EpochLog:
@@ -165,7 +169,7 @@ class _Run:
         with mixed_precision(self.recipe.precision, self.fabric):
             outputs = self.model(batch.inputs)
         logits = logits_of(outputs).float()
-        loss = cross_entropy(logits, batch.labels, label_smoothing=self.recipe.label_smoothing)
+        loss = self._loss(logits, batch)
         for optimizer in self.optimizers:
             optimizer.zero_grad()
         self.fabric.backward(loss)
@@ -176,6 +180,13 @@ class _Run:
         size = len(batch.labels)
         correct = (logits.detach().argmax(dim=1) == batch.labels).sum()
         return torch.stack((loss.detach() * size, correct, correct.new_tensor(size)))
+
+    def _loss(self, logits: Tensor, batch: Batch) -> Tensor:
+        smoothing = self.recipe.label_smoothing
+        if self.loss_weights is None:
+            return cross_entropy(logits, batch.labels, label_smoothing=smoothing)
+        each = cross_entropy(logits, batch.labels, label_smoothing=smoothing, reduction="none")
+        return (self.loss_weights[batch.places] * each).mean()
 
     def _freeze(self, epoch: int) -> None:
         if self.fabric.world_size > 1:
@@ -191,6 +202,15 @@ class _Run:
         mirrored = np.zeros(len(self.data), dtype=bool)
         mirrored[self.places] = (order + epoch) % 2 == 0
         return mirrored
+
+
+def _mean_one(weights: Vector, places: Rows, n: int) -> Tensor:
+    """Return the weights of all `n` examples, 0 for those that are not trained on, with mean one over those that are."""
+    if len(weights) != len(places) or not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        raise InputError(f"`weights` must be {len(places):,} finite numbers, not below 0 and not all 0.")
+    spread = np.zeros(n, dtype=np.float32)
+    spread[places] = weights / weights.mean()
+    return torch.from_numpy(spread)
 
 
 def _summed(fabric: Fabric, values: Tensor) -> Tensor:
