@@ -47,6 +47,20 @@ def test_the_same_setup_is_taken_up_and_another_is_refused_naming_what_differs(t
     assert (table.path / SETUP).read_bytes() == written
 
 
+def test_networks_may_join_with_recipes_of_their_own_and_none_may_change_its(table):
+    table.open({"data": "abc"})
+    table.finish(JOB, {})
+    own, other = {"epochs": 3, "crop": 1}, {"epochs": 4, "crop": 1}
+    table.keep_recipes({JOB.model: None})
+    table.keep_recipes({JOB.model: None, "resnet8": own})
+    JobTable(table.path).keep_recipes({"resnet8": own, "resnet20": other})
+    for changed in ({JOB.model: own}, {"resnet8": other}, {"resnet20": None}, {"conv4": None, "resnet8": other}):
+        for tried in (table.keep_recipes, table.check_recipes):
+            with pytest.raises(RunFolderError, match=r"(lenet|resnet8|resnet20) was trained there with another recipe"):
+                tried(changed)
+    table.keep_recipes({"resnet20": other, "conv4": None})
+
+
 def test_a_foreign_folder_is_refused_and_left_as_it_is(table):
     table.path.mkdir()
     (table.path / "thesis.txt").write_text("mine")

@@ -5,7 +5,7 @@ The operating system releases the lock when the process ends, even if it is kill
 """
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from leanset._arrays import Rows
-from leanset._errors import missing_extra
+from leanset._errors import RunFolderError, missing_extra
 from leanset.evaluate.job import Job
 from leanset.judge import FULL, LEANSET, SETUP, STRATIFIED, check_same_setup, folder_in_use
 from leanset.runs import Folder, explained
@@ -24,7 +24,7 @@ except ImportError:
     raise missing_extra("A comparison of networks", "torch") from None
 
 _JOBS, _SELECTIONS, _FAILED, _LOCKS = "jobs", "selections", "failed", "locks"
-_SCORER = "scorer.json"
+_SCORER, _RECIPES = "scorer.json", "recipes.json"
 _FIRST = (FULL, STRATIFIED, LEANSET)  # in tables; the others follow by name
 _OPENING = "setup"  # the lock for writing `setup.json`
 
@@ -59,6 +59,25 @@ class JobTable:
             check_same_setup(self._files, identity)
         elif foreign:
             raise folder_in_use(self.path)
+
+    def check_recipes(self, given: Mapping[str, Any]) -> None:
+        """Raise if a network was trained here with another recipe; `given` has None for the recipe of the setup."""
+        known = self._files.read_json(_RECIPES) if self._files.has(_RECIPES) else {}
+        there = set(known) | {job.model for job in self.finished()}
+        changed = [model for model, recipe in given.items() if model in there and known.get(model) != recipe]
+        if changed:
+            raise RunFolderError(
+                f"{self.path}: {changed[0]} was trained there with another recipe; choose another output folder."
+            )
+
+    def keep_recipes(self, given: Mapping[str, Any]) -> None:
+        """Save the recipes of further networks, or raise if one was trained here with another."""
+        with self.lock(_OPENING, wait=True):
+            self.check_recipes(given)
+            known = self._files.read_json(_RECIPES) if self._files.has(_RECIPES) else {}
+            own = {model: recipe for model, recipe in given.items() if recipe is not None}
+            if not own.keys() <= known.keys():
+                self._files.write_json(_RECIPES, known | own)
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:
