@@ -71,6 +71,12 @@ def cifar10_folder(request: Request) -> Path:
     return folder
 
 
+def first_images(images: Images, count: int) -> Images:
+    """Return the first images, with a third as many of the held-out ones."""
+    assert images.held_out is not None
+    return replace(images.take(np.arange(count)), held_out=images.held_out.take(np.arange(count // 3)))
+
+
 def cifar10(request: Request) -> Images:
     """Read CIFAR-10; its first 2,000 images if the request is small."""
     images = open_source(f"cifar10:{cifar10_folder(request)}")

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
-from benchmarks._data import cifar10_folder
+from benchmarks._data import cifar10_folder, first_images
 from benchmarks._record import Claim, Findings, Request, Row, at_least, at_most
 from benchmarks._trainings import known_or
 from leanset.capture import NetworkSettings
@@ -87,10 +86,7 @@ def run(request: Request) -> Findings:
 def _images(request: Request) -> Images:
     images = open_source(f"cifar10:{cifar10_folder(request)}")
     assert isinstance(images, Images)
-    assert images.held_out is not None
-    if not request.small:
-        return images
-    return replace(images.take(np.arange(200)), held_out=images.held_out.take(np.arange(100)))
+    return first_images(images, 300) if request.small else images
 
 
 def _claims(row: Row) -> list[Claim]:

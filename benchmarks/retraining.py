@@ -14,12 +14,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks._data import cifar10_folder
+from benchmarks._data import cifar10_folder, first_images
 from benchmarks._record import Findings, Request, Row
 from benchmarks._trainings import known_or
 from leanset._arrays import Rows, Vector
 from leanset._threads import thread_count
-from leanset.data import Images
 from leanset.evaluate import EQUAL_EPOCHS, Job, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
 from leanset.scores import AUM, DynUnc, Evidence, kept_shares
@@ -35,7 +34,7 @@ def run(request: Request) -> Findings:
     recipe = replace(preset("quick"), precision="fastest", **small)
     setup, _ = asked(f"cifar10:{cifar10_folder(request)}", model="quick", methods=(LEANSET,), recipe=recipe)
     if request.small:
-        setup = replace(setup, images=_few(setup.images))
+        setup = replace(setup, images=first_images(setup.images, 300))
     study = Study(setup, (request.out if request.small else request.out.parent / "cifar10") / "table")
     rows = []
     for seed in SEEDS[: 1 if request.small else None]:
@@ -49,11 +48,6 @@ def run(request: Request) -> Findings:
                     known_or(request.out / "retraining.jsonl", which, lambda j=job, c=change: _trained(study, j, c))
                 )
     return Findings(rows, list(SEEDS), [])
-
-
-def _few(images: Images) -> Images:
-    assert images.held_out is not None
-    return replace(images.take(np.arange(300)), held_out=images.held_out.take(np.arange(100)))
 
 
 def _as_is(outcome: Row) -> Row:
