@@ -14,7 +14,8 @@ import pytest
 
 import leanset
 from leanset import LeansetError, LeansetWarning, RunFolderError, pruning
-from leanset.runs import Folder, RunFolder
+from leanset._folder import Folder
+from leanset.runs import RunFolder
 
 OPTIONS = {"fraction": 0.3, "l2": 1e-2, "proposals": 1000, "frontier": False, "threads": 1, "progress": False}
 

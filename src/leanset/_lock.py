@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from leanset._errors import RunFolderError
-from leanset.runs import explained
+from leanset._folder import explained
 
 
 @contextlib.contextmanager

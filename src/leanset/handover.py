@@ -9,9 +9,9 @@ import numpy as np
 
 from leanset._arrays import AnyArray, Rows, Vector
 from leanset._errors import InputError, RunFolderError, missing_extra
+from leanset._folder import explained
 from leanset.certify import Certificate
 from leanset.data import Origin
-from leanset.runs import explained
 
 if TYPE_CHECKING:
     from leanset.training import KeptSampler

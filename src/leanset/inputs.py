@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import Matrix, Rows
 from leanset._errors import InputError, warn
+from leanset._folder import Folder, json_safe
 from leanset._memory import FOR_FEATURES
 from leanset._options import Checked, options_of
 from leanset._progress import Reporter
@@ -29,7 +30,7 @@ from leanset.data import (
 from leanset.head import LOSSES, HeadStatistics
 from leanset.plan import Outline, checked_head
 from leanset.rows import RowTable
-from leanset.runs import SOURCE, Folder, json_safe
+from leanset.runs import SOURCE
 from leanset.scores import Evidence, Needs
 from leanset.settings import CompareSettings, HeadOptions, NetworkOptions, PruneOptions, ReadingOptions, Settings
 

@@ -7,7 +7,7 @@ from typing import Any
 from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset._files import open_regular
-from leanset.runs import rows_in
+from leanset._folder import rows_in
 
 
 def named(option: str, table: Mapping[str, type[Any]]) -> Callable[[str], Any]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from leanset import runs
 from leanset._arrays import AnyArray, Mask, Rows, Vector
+from leanset._folder import json_safe
 from leanset._lock import locked
 from leanset.certify import Certificate
 from leanset.data import Origin
@@ -210,7 +211,7 @@ class PruneResult(Handover):
             "certificate": self.certificate.to_dict(),
             "frontier": [asdict(point) for point in self.frontier],
         }
-        return cast(dict[str, Any], runs.json_safe(values))
+        return cast(dict[str, Any], json_safe(values))
 
     def write_to(self, folder: runs.RunFolder, sign: str | os.PathLike[str] | None = None) -> None:
         """Write the final files into an opened folder; the certificate comes last and marks a complete run."""

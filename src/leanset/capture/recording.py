@@ -9,12 +9,12 @@ from torch import nn
 
 from leanset._arrays import AnyArray, Matrix, Rows
 from leanset._files import reserve
+from leanset._folder import explained
 from leanset._progress import Advance
 from leanset.capture.forward import Forward
 from leanset.capture.locate import find_head
 from leanset.data import Features, array_digest
 from leanset.rows import StoreWriter, ZarrRows, engine, has_rows, read_array, write_rows
-from leanset.runs import explained
 from leanset.training import Batches
 
 

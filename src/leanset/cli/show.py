@@ -10,8 +10,8 @@ from rich import box
 from rich.table import Table
 
 from leanset._arrays import AnyArray
+from leanset._folder import json_safe
 from leanset.cli.screen import Screen, knows_unicode, one_line, styled, visible
-from leanset.runs import json_safe
 
 if TYPE_CHECKING:
     from leanset import Check, CompareResult, Estimate, Frontier, PruneResult

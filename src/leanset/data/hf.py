@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from leanset._errors import InputError, missing_extra
+from leanset._folder import Folder
 from leanset.data.columns import chosen_columns
 from leanset.data.examples import Examples
 from leanset.data.frames import arrow_table
@@ -12,7 +13,6 @@ from leanset.data.images import Images
 from leanset.data.parquet import read_files
 from leanset.data.reading import HELD_OUT_NAMES, Reading
 from leanset.data.table import class_names, source_from
-from leanset.runs import Folder
 
 _STATE = "state.json"  # names the files of a dataset
 

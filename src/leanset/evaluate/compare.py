@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from leanset._errors import InputError
+from leanset._folder import Folder, json_safe
 from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
 from leanset.evaluate.forecast import forecast
@@ -40,7 +41,6 @@ from leanset.report import (
     save_figure,
     write_study_page,
 )
-from leanset.runs import Folder, json_safe
 from leanset.training import Recipe, preset, preset_of
 
 TABLE = "table"  # sub-folder of the jobs

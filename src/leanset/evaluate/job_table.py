@@ -14,9 +14,9 @@ import numpy as np
 
 from leanset._arrays import Rows
 from leanset._errors import RunFolderError, missing_extra
+from leanset._folder import Folder, explained
 from leanset.evaluate.job import Job
 from leanset.judge import FULL, LEANSET, SETUP, STRATIFIED, check_same_setup, folder_in_use
-from leanset.runs import Folder, explained
 
 try:
     from filelock import FileLock, Timeout

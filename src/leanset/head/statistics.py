@@ -14,11 +14,11 @@ import numpy as np
 from leanset._arrays import AnyArray, Matrix, Rows, Vector
 from leanset._errors import InputError, RunFolderError
 from leanset._files import DamagedFile, mapped_array
+from leanset._folder import Folder, explained
 from leanset._kinds import NUMBER, TEXTS, optional
 from leanset._rules import is_number
 from leanset.data import Dynamics, Examples, Features, checked_examples
 from leanset.rows import RowTable, ZarrRows, all_rows, place_of, read_array, store_of
-from leanset.runs import Folder, explained
 
 ABOUT = "about.json"
 STORE = ".zarr"  # how places of stores end

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from leanset._errors import RunFolderError
-from leanset.runs import Folder, in_words
+from leanset._folder import Folder, in_words
 
 SETUP = "setup.json"
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from leanset.runs import Folder
+from leanset._folder import Folder
 
 
 def write_rows(folder: Path, name: str, rows: Sequence[Mapping[str, Any]]) -> None:

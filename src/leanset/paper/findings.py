@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from leanset._folder import Folder
 from leanset.evaluate import Outcome, SummaryRow, verdicts
 from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, write_rows
 from leanset.paper.experiment import Experiment
 from leanset.report import StudyPart, load, machine, save_figure, write_study_page
-from leanset.runs import Folder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,6 +10,7 @@ import numpy as np
 from leanset import runs
 from leanset._arrays import AnyArray
 from leanset._errors import RunFolderError
+from leanset._folder import json_safe
 from leanset._manifest import digests
 from leanset._signature import PathLike, is_signed
 from leanset.data import Examples, fingerprint
@@ -129,7 +130,7 @@ def check_table(run: SavedRun) -> Iterator[Check]:
     yield alike("reasons", table["reason"].astype(str), _reasons(run), "as the rules say")
     source = run.folder.read_json(runs.SOURCE)
     if source.get("source") == examples.origin.source:
-        yield alike("source", source, runs.json_safe(examples.origin.to_dict()), "as the data were read")
+        yield alike("source", source, json_safe(examples.origin.to_dict()), "as the data were read")
     for name, where in ((runs.KEPT_CSV, mask), (runs.REMOVED_CSV, ~mask)):
         yield alike(name, _cells(run.folder, name), _rows_of(table, where, source), f"as {runs.SELECTION}")
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from leanset._arrays import Vector
 from leanset._errors import InputError, missing_extra
-from leanset.runs import Folder
+from leanset._folder import Folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

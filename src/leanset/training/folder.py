@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from leanset._errors import InputError, RunFolderError
+from leanset._folder import Folder, in_words
 from leanset.data import Dynamics
-from leanset.runs import Folder, in_words
 from leanset.training.checkpoint import load_weights, read_checkpoint, weights_in
 from leanset.training.history import EpochLog, history_csv, history_from_csv
 from leanset.training.recorder import Epoch

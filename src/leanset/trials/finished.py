@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from leanset._errors import RunFolderError
+from leanset._folder import Folder
 from leanset.judge import SETUP, check_free, check_same_setup
-from leanset.runs import Folder
 
 CELLS = "cells"  # sub-folder of finished work
 Record = TypeVar("Record")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from leanset._folder import Folder
 from leanset.judge import (
     FULL,
     LEANSET,
@@ -22,7 +23,6 @@ from leanset.judge import (
     written,
 )
 from leanset.report import Curve, Panel, StudyPart, Style, share, write_study_page
-from leanset.runs import Folder
 from leanset.trials.summary import CompareResult, CompareRow, Figure, change_shown
 
 _HEADER = ("", "accuracy", "loss", "against random", "unchanged", "moves", "time")

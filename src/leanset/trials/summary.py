@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from leanset._arrays import Rows, Vector
+from leanset._folder import json_safe
 from leanset.judge import (
     FULL,
     LOSS,
@@ -20,7 +21,6 @@ from leanset.judge import (
     verdict,
 )
 from leanset.report import share
-from leanset.runs import json_safe
 from leanset.trials.cell import Cell
 
 Cells = Mapping[tuple[str, float], Sequence[Cell]]  # by method and fraction: one cell for each seed

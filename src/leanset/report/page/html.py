@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from leanset._errors import InputError, missing_extra
+from leanset._folder import Folder, json_safe
 from leanset.report.words import size
-from leanset.runs import Folder, json_safe
 
 TEMPLATES = Path(__file__).with_name("templates")
 MOST_BYTES = 10_000_000

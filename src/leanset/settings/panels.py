@@ -1,0 +1,10 @@
+"""Under which heading an option stands in the help."""
+
+BUDGET = "Budget: exactly one"
+HEAD = "Fit of the head"
+CHOICE = "What to remove"
+SEARCH = "Search and certificate"
+RUN = "Run"
+NETWORK = "Network (for images)"
+COMPARISON = "Comparison"
+READING = "Reading data"
