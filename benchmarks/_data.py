@@ -77,6 +77,14 @@ def first_images(images: Images, count: int) -> Images:
     return replace(images.take(np.arange(count)), held_out=images.held_out.take(np.arange(count // 3)))
 
 
+def held_out_split(images: Images) -> Images:
+    """Set a fifth of the training images aside, drawn once, in place of the held-out ones: choices are judged by these."""
+    aside = np.zeros(len(images), dtype=bool)
+    aside[np.random.default_rng(0).permutation(len(images))[: len(images) // 5]] = True
+    kept = images.take(np.flatnonzero(~aside))
+    return replace(kept, held_out=replace(images.take(np.flatnonzero(aside)), held_out=None))
+
+
 def cifar10(request: Request) -> Images:
     """Read CIFAR-10; its first 2,000 images if the request is small."""
     images = open_source(f"cifar10:{cifar10_folder(request)}")

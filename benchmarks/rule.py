@@ -10,18 +10,14 @@ Finished trainings stay in `rule/` beside the record, so that an interrupted ben
 
 from dataclasses import replace
 
-import numpy as np
-
-from benchmarks._data import cifar10
+from benchmarks._data import cifar10, held_out_split
 from benchmarks._record import Findings, Request, Row
 from leanset._progress import Silent
-from leanset.data import Images
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study
 from leanset.judge import FULL, LEANSET, STRATIFIED
 from leanset.select import Coverage
 from leanset.training import preset
 
-ASIDE = 10_000
 SEEDS = (0,)
 PEERS = (STRATIFIED, LEANSET, "dual", "ccs")
 # By share removed: centre, spread and power of the swing. A centre far above 1 prefers the hard without end.
@@ -42,7 +38,11 @@ def run(request: Request) -> Findings:
     if request.small:
         recipe = replace(recipe, epochs=1, batch_size=64)
     setup = Setup(
-        images=_split(cifar10(request)), scorer="quick", scorer_recipe=recipe, recipe=recipe, coverages=coverages
+        images=held_out_split(cifar10(request)),
+        scorer="quick",
+        scorer_recipe=recipe,
+        recipe=recipe,
+        coverages=coverages,
     )
     study = Study(setup, request.out / "rule")
     jobs = [Job(seed, 0.0, "quick", EQUAL_EPOCHS, FULL) for seed in SEEDS]
@@ -55,13 +55,6 @@ def run(request: Request) -> Findings:
 
 def _name(centre: float, spread: float, swing: float) -> str:
     return f"centre {centre:g}, spread {spread:g}, swing {swing:g}"
-
-
-def _split(images: Images) -> Images:
-    aside = np.zeros(len(images), dtype=bool)
-    aside[np.random.default_rng(0).permutation(len(images))[: len(images) * ASIDE // 50_000]] = True
-    kept = images.take(np.flatnonzero(~aside))
-    return replace(kept, held_out=replace(images.take(np.flatnonzero(aside)), held_out=None))
 
 
 def _row(outcome: Row) -> Row:
