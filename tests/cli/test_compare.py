@@ -177,7 +177,7 @@ def test_a_dry_run_says_what_is_left_and_writes_nothing(compared, image_npz, tmp
     trainings = said["shares"][-1]
     assert (trainings["work"], trainings["number"], trainings["finished"]) == ("training lenet", len(jobs), 0)
     assert said["seconds"] == pytest.approx(sum(share["left"] for share in said["shares"]))
-    shown = call("compare", image_npz, *NETWORK, *fresh, "--dry-run", check=0).stdout
+    shown = call("compare", image_npz, *NETWORK, *fresh, "--plan", check=0).stdout  # another name for it
     assert "choosing with el2n" in shown
     assert not (tmp_path / "out").exists()
     files = sorted(out.rglob("*"))

@@ -69,7 +69,7 @@ def compare(
     source: options.Source,
     settings: CompareCommand,
     out: StudyOut = Path("leanset-compare"),
-    dry_run: options.DryRun = False,
+    dry_run: options.StudyPlan = False,
     report: options.Report = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,

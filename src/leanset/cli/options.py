@@ -35,6 +35,9 @@ Report = Annotated[
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the estimated cost and stop.")]
+StudyPlan = Annotated[
+    bool, typer.Option("--dry-run", "--plan", help="Show what is left to do and what it would take, and stop.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no table.")]
 _HELP_ALL = inspect.Parameter("help_all", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=HelpAll)
 

@@ -67,7 +67,7 @@ def paper(
     seeds: Seeds = None,
     noisy_labels: Labels = None,
     noisy_names: LabelNames = "worse_label,aggre_label",
-    dry_run: options.DryRun = False,
+    dry_run: options.StudyPlan = False,
     report: options.Report = None,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
