@@ -288,6 +288,16 @@ def test_demo_tells_the_story_and_leaves_figures(tmp_path):
         assert (tmp_path / "demo" / "digits" / name).stat().st_size > 500
 
 
+def test_what_a_result_advises_is_said_in_options(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.arange(300) % 3
+    features = rng.normal(size=(300, 4)) + 6 * np.eye(3, 4)[labels]
+    np.savez(tmp_path / "wrong.npz", features=features, labels=np.where(np.arange(300) % 20, labels, (labels + 1) % 3))
+    said = call("prune", tmp_path / "wrong.npz", "--fraction", 0.3, "--no-frontier", check=0).stdout
+    assert "--suspects drop" in " ".join(said.split())
+    assert "suspects=" not in said
+
+
 def test_version_and_help():
     assert leanset.__version__ in call("--version", check=0).stdout
     assert "verify" in call("--help", check=0).stdout

@@ -24,11 +24,15 @@ OUT, ERR = Screen(), Screen(stderr=True)
 
 def show_result(result: "PruneResult", folder: str) -> None:
     """Print the summary of a finished run, doubts about it first, and its folder."""
-    from leanset.report import others, summary_rows, urgent, verdict  # here and below: no help text needs it
+    from leanset.cli.wording import in_options  # here and below: no help text needs it
+    from leanset.report import others, summary_rows, urgent, verdict
 
-    OUT.print(one_line(verdict(result.certificate).line), style="bold")
+    def said(text: str, style: str = "") -> None:
+        OUT.print(one_line(in_options(text)), style=style)
+
+    said(verdict(result.certificate).line, "bold")
     for doubt in urgent(result.certificate):
-        OUT.print(one_line(doubt), style="yellow")
+        said(doubt, "yellow")
     if used := result.origin.sentence():
         OUT.print(one_line(used))
     table = Table(box=box.SIMPLE, pad_edge=False)
@@ -38,9 +42,9 @@ def show_result(result: "PruneResult", folder: str) -> None:
     for row in summary_rows(result.certificate):
         table.add_row(*map(one_line, row))
     OUT.print(table)
-    OUT.print(one_line(result.certificate.outcome))
+    said(result.certificate.outcome)
     for note in others(result.certificate):
-        OUT.print(one_line(note), style="dim")
+        said(note, "dim")
     show_folder(folder)
 
 
