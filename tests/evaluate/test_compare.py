@@ -11,7 +11,8 @@ from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.markdown import seeds_table
 from leanset.evaluate.question import Question
 from leanset.evaluate.study import Study
-from leanset.evaluate.summary import costs, parts_of, summarise
+from leanset.evaluate.summary import parts_of, summarise
+from leanset.evaluate.words import beside_best, costs
 from leanset.judge import FULL, SHORTER, STRATIFIED
 from leanset.runs import NETWORK
 from tests.evaluate.setups import tiny_setup
@@ -125,6 +126,20 @@ def test_a_shorter_training_on_all_data_is_shown_in_words_and_chooses_nothing(tm
     [said] = [line for line in answer.verdicts if "leanset against all data, as few steps" in line]
     accuracy = {row.method: row.accuracy for row in answer.rows}
     assert f"{100 * (accuracy['leanset'] - accuracy[SHORTER]):+.1f} points".replace("-", "−").lstrip("+") in said
+
+
+def test_the_best_of_the_others_is_the_best_of_those_that_chose_by_the_common_seeds():
+    question = asked(methods=("leanset", "ccs", "el2n", SHORTER), fractions=(0.5,), seeds=3, protocols=(EQUAL_EPOCHS,))
+    points = {"leanset": 70, "ccs": 69, "el2n": 60, STRATIFIED: 50, SHORTER: 99, FULL: 90}
+    rows = [job.to_dict() | {"accuracy": (points[job.method] + job.seed % 2) / 100} for job in question.jobs("lenet")]
+    [said] = beside_best(rows, "leanset")
+    assert "leanset is better than the best of the others (ccs) at 50 % removed: +1.0 points" in said
+    assert "(3 seeds)" in said
+    rows = [row | {"accuracy": 0.99} if (row["method"], row["seed"]) == ("el2n", 2) else row for row in rows]
+    rows = [row for row in rows if (row["method"], row["seed"]) not in (("el2n", 0), ("el2n", 1))]
+    [said] = beside_best(rows, "leanset")  # el2n is the best where both are, on one seed
+    assert "leanset against the best of the others (el2n) at 50 % removed: −29.0 points, one seed" in said
+    assert beside_best([row for row in rows if row["method"] in ("leanset", FULL, SHORTER)], "leanset") == []
 
 
 def test_the_cost_beside_all_data_is_the_mean_over_common_seeds():

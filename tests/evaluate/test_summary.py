@@ -6,7 +6,8 @@ import pytest
 from scipy import stats
 
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
-from leanset.evaluate.summary import compared, summarise, verdicts
+from leanset.evaluate.summary import compared, summarise
+from leanset.evaluate.words import verdicts
 from leanset.judge import FULL, Comparison, Interval, as_dicts, verdict
 
 BASE = "stratified-random"

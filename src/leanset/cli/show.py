@@ -68,18 +68,34 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
 
 
 def show_comparison(answer: "Answer", folder: str) -> None:
-    """Print the accuracies, one table per network and protocol, the time of choosing, then the verdicts."""
+    """Print accuracies and differences to random by network and protocol, the time of choosing, and what is said of leanset."""
     from leanset.evaluate import parts_of
+    from leanset.judge import FULL, STRATIFIED, STRATIFIED_SHOWN, about_leanset
 
     parts = parts_of(answer.rows)
     for title, part in parts:
         _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
+        others = [row for row in part if row.method not in (STRATIFIED, FULL)]
+        _show_by_fraction(f"{title}: points against {STRATIFIED_SHOWN} (95 % interval)", others, _points)
     _show_by_fraction("Choosing one set, seconds", parts[0][1], _choosing_seconds)
     OUT.print(answer.choosing)
     OUT.print()
-    for line in answer.verdicts:
-        OUT.print(line)
+    for line in about_leanset(answer.verdicts):
+        if STRATIFIED_SHOWN not in line:  # which the tables tell
+            OUT.print(line)
     show_folder(folder)
+
+
+def _points(row: "SummaryRow") -> str:
+    """Return the difference to the baseline and its interval."""
+    from leanset.judge import POINTS, Interval, written
+
+    if math.isnan(row.against_baseline):
+        return ""
+    mean, low, high = written(
+        Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds), POINTS
+    )
+    return mean if math.isnan(row.against_low) else f"{mean} ({low}, {high})"
 
 
 def _choosing_seconds(row: "SummaryRow") -> str:
@@ -87,8 +103,8 @@ def _choosing_seconds(row: "SummaryRow") -> str:
 
 
 def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable[[SummaryRow], str]") -> None:
-    from leanset.evaluate import FULL, methods_in
-    from leanset.judge import shown_name
+    from leanset.evaluate import methods_in
+    from leanset.judge import FULL, shown_name
 
     fractions = sorted({row.fraction for row in rows if row.method != FULL})
     found = {(row.method, row.fraction): shown(row) for row in rows}

@@ -6,7 +6,8 @@ from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, stratified_places
 from leanset.evaluate.study import Study
-from leanset.evaluate.summary import Outcome, SummaryRow, compared, methods_in, parts_of, summarise, verdicts
+from leanset.evaluate.summary import Outcome, SummaryRow, compared, methods_in, parts_of, summarise
+from leanset.evaluate.words import verdicts
 from leanset.judge import FULL
 
 __all__ = [

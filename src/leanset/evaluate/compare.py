@@ -17,18 +17,17 @@ from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
-from leanset.evaluate.summary import Outcome, SummaryRow, costs, parts_of, summarise, verdicts
+from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise
+from leanset.evaluate.words import beside_best, beside_shorter, costs, verdicts
 from leanset.judge import (
     FULL,
     LEANSET,
-    SHORTER,
     STRATIFIED,
     STRATIFIED_SHOWN,
     Forecast,
     about_leanset,
     as_dicts,
     check_free,
-    shown_name,
     write_rows,
 )
 from leanset.report import (
@@ -224,17 +223,16 @@ def run_comparison(
         study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    words = (*costs(rows, LEANSET), *_beside_shorter(outcomes), *verdicts(rows, STRATIFIED, STRATIFIED_SHOWN))
+    words = (
+        *costs(rows, LEANSET),
+        *beside_shorter(outcomes, LEANSET),
+        *beside_best(outcomes, LEANSET),
+        *verdicts(rows, STRATIFIED, STRATIFIED_SHOWN),
+    )
     answer = Answer(tuple(rows), words, _choosing(setup.scorer, outcomes, study.table.scorer_cost()))
     _write(out, answer, outcomes)
     Folder(out).write_json("record.json", _record(setup, question, outcomes))
     return answer
-
-
-def _beside_shorter(outcomes: Sequence[Outcome]) -> list[str]:
-    """Say whether leanset's sets are worth more than a shorter training on all examples, if that was tried."""
-    ours = [row for row in summarise(outcomes, SHORTER) if row.method == LEANSET]
-    return verdicts(ours, SHORTER, shown_name(SHORTER))
 
 
 def _finished(study: Study) -> list[Job]:

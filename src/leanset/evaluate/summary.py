@@ -1,4 +1,4 @@
-"""Finished jobs, summarised over seeds: means with intervals, paired differences, and verdicts in words."""
+"""Finished jobs, summarised over seeds: means with intervals and paired differences."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,22 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leanset.evaluate.job import protocol_on_all
-from leanset.judge import (
-    FULL,
-    POINTS,
-    Comparison,
-    Interval,
-    holm,
-    in_seeds,
-    mean_interval,
-    paired,
-    shown_name,
-    verdict,
-    written,
-)
+from leanset.judge import FULL, Comparison, Interval, holm, mean_interval, paired
 
 Outcome = Mapping[str, Any]  # the row of a finished job
-_Kind = tuple[str, str, float, str]  # model, protocol, fraction, method
+Kind = tuple[str, str, float, str]  # model, protocol, fraction, method
 
 
 @dataclass(frozen=True)
@@ -85,15 +73,21 @@ def summarise(outcomes: Sequence[Outcome], baseline: str) -> list[SummaryRow]:
     >>> [(r.method, r.seeds, round(r.against_baseline, 3)) for r in summarise(made, "random")]
     [('random', 3, 0.0), ('el2n', 3, -0.1)]
     """
-    by_seed: dict[_Kind, dict[int, Outcome]] = {}
-    for row in outcomes:
-        by_seed.setdefault((row["model"], row["protocol"], row["fraction"], row["method"]), {})[row["seed"]] = row
+    by_seed = by_kind(outcomes)
     rows = [_row(kind, by_seed, baseline) for kind in by_seed]
     adjusted = holm([row.p_value for row in rows])
     return [replace(row, p_adjusted=float(p)) for row, p in zip(rows, adjusted, strict=True)]
 
 
-def _row(kind: _Kind, by_seed: Mapping[_Kind, Mapping[int, Outcome]], baseline: str) -> SummaryRow:
+def by_kind(outcomes: Iterable[Outcome]) -> dict[Kind, dict[int, Outcome]]:
+    """Return the outcomes by kind of job and by seed."""
+    found: dict[Kind, dict[int, Outcome]] = {}
+    for row in outcomes:
+        found.setdefault((row["model"], row["protocol"], row["fraction"], row["method"]), {})[row["seed"]] = row
+    return found
+
+
+def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: str) -> SummaryRow:
     model, protocol, fraction, method = kind
     mine = by_seed[kind]
     accuracy = mean_interval([job["accuracy"] for job in mine.values()])
@@ -146,46 +140,18 @@ def compared(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome]) -> Comp
     return paired([ours[s]["accuracy"] for s in seeds], [theirs[s]["accuracy"] for s in seeds])
 
 
-def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]:
-    """Say in words how each method compares with the baseline; `shown` is the baseline's name for readers."""
-    said = []
-    for row in rows:
-        if row.method in (baseline, FULL) or math.isnan(row.against_baseline):
-            continue
-        difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
-        words = verdict(shown_name(row.method), shown, row.fraction, Comparison(difference, row.p_value))
-        said.append(f"{_title(row.model, row.protocol)}: {words}")
-    return said
-
-
-def costs(rows: Iterable[SummaryRow], method: str) -> list[str]:
-    """Say in words what a method costs beside training on all examples, and what it saves."""
-    said = []
-    for row in rows:
-        if row.method != method or not row.full_seeds:
-            continue
-        difference = Interval(row.against_full, row.against_full_low, row.against_full_high, row.full_seeds)
-        mean, low, high = written(difference, POINTS)
-        interval = "no interval" if math.isnan(difference.low) else f"95 % interval {low} to {high}"
-        steps = "" if math.isnan(row.steps_share) else f", with {100 * row.steps_share:.0f} % of the steps"
-        said.append(
-            f"{_title(row.model, row.protocol)}: {100 * row.fraction:g} % removed by {method}: {mean} points beside all data, "
-            f"{interval} ({in_seeds(row.full_seeds)}){steps}."
-        )
-    return said
-
-
 def parts_of(rows: Sequence[SummaryRow]) -> list[tuple[str, list[SummaryRow]]]:
     """Split a summary by network and protocol, each part with a title and with the training on all examples."""
     kinds = dict.fromkeys((row.model, row.protocol) for row in rows if row.method != FULL)
-    return [(_title(*kind), [row for row in rows if _is_part(row, *kind)]) for kind in kinds]
+    return [(title(*kind), [row for row in rows if _is_part(row, *kind)]) for kind in kinds]
 
 
 def _is_part(row: SummaryRow, model: str, protocol: str) -> bool:
     return row.model == model and row.protocol == (protocol_on_all(protocol) if row.method == FULL else protocol)
 
 
-def _title(model: str, protocol: str) -> str:
+def title(model: str, protocol: str) -> str:
+    """Return what a part of a summary is about."""
     return f"{model}, {protocol.replace('-', ' ')}"
 
 

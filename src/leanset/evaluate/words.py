@@ -1,0 +1,68 @@
+"""What a summary says, in words."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from leanset.evaluate.summary import Outcome, SummaryRow, by_kind, compared, summarise, title
+from leanset.judge import FULL, POINTS, SHORTER, Comparison, Interval, in_seeds, shown_name, verdict, written
+
+
+def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]:
+    """Say in words how each method compares with the baseline; `shown` is the baseline's name for readers."""
+    said = []
+    for row in rows:
+        if row.method in (baseline, FULL) or math.isnan(row.against_baseline):
+            continue
+        difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
+        words = verdict(shown_name(row.method), shown, row.fraction, Comparison(difference, row.p_value))
+        said.append(f"{title(row.model, row.protocol)}: {words}")
+    return said
+
+
+def costs(rows: Iterable[SummaryRow], method: str) -> list[str]:
+    """Say in words what a method costs beside training on all examples, and what it saves."""
+    said = []
+    for row in rows:
+        if row.method != method or not row.full_seeds:
+            continue
+        difference = Interval(row.against_full, row.against_full_low, row.against_full_high, row.full_seeds)
+        mean, low, high = written(difference, POINTS)
+        interval = "no interval" if math.isnan(difference.low) else f"95 % interval {low} to {high}"
+        steps = "" if math.isnan(row.steps_share) else f", with {100 * row.steps_share:.0f} % of the steps"
+        said.append(
+            f"{title(row.model, row.protocol)}: {100 * row.fraction:g} % removed by {method}: {mean} points beside all data, "
+            f"{interval} ({in_seeds(row.full_seeds)}){steps}."
+        )
+    return said
+
+
+def beside_shorter(outcomes: Sequence[Outcome], method: str) -> list[str]:
+    """Say in words whether a method's sets are worth more than a shorter training on all examples, if that was tried."""
+    ours = [row for row in summarise(outcomes, SHORTER) if row.method == method]
+    return verdicts(ours, SHORTER, shown_name(SHORTER))
+
+
+def beside_best(outcomes: Sequence[Outcome], method: str) -> list[str]:
+    """Say in words how a method compares with the best of the others that chose, by the seeds that both have.
+
+    Which is the best is seen afterwards, so its luck counts for it.
+
+    Examples
+    --------
+    >>> row = {"model": "lenet", "protocol": "equal-epochs", "fraction": 0.4, "seed": 0}
+    >>> made = [row | {"method": m, "accuracy": a} for m, a in (("leanset", 0.62), ("ccs", 0.6), ("el2n", 0.5))]
+    >>> print(*beside_best(made, "leanset"))
+    lenet, equal epochs: leanset against the best of the others (ccs) at 40 % removed: +2.0 points, one seed: no interval.
+    """
+    known, said, unlike = by_kind(outcomes), [], (method, FULL, SHORTER)
+    for (model, protocol, fraction, name), ours in known.items():
+        others = {
+            other: compared(ours, theirs)
+            for (*place, other), theirs in known.items()
+            if place == [model, protocol, fraction] and other not in unlike and ours.keys() & theirs.keys()
+        }
+        if name == method and others:
+            best = min(others, key=lambda other: others[other].difference.mean)
+            words = verdict(method, f"the best of the others ({best})", fraction, others[best])
+            said.append(f"{title(model, protocol)}: {words}")
+    return said
