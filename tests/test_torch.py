@@ -96,10 +96,19 @@ def test_a_weight_of_two_is_a_row_that_comes_twice(dataset):
     assert (by_weight - plain).abs().max() > 1e-3
 
 
-@pytest.mark.parametrize("bad", [[1.0], [1.0, -1.0, 1.0], [0.0, 0.0, 0.0], [1.0, np.nan, 1.0]])
-def test_weights_that_are_none_are_refused(dataset, bad):
+@pytest.mark.parametrize("bad", [[1.0], [1.0, -1.0, 1.0], [0.0, 0.0, 0.0], [1.0, np.nan, 1.0], [[1.0], [1.0], [1.0]]])
+def test_weights_that_are_none_are_refused_and_leave_an_earlier_training_alone(dataset, bad, tmp_path):
+    (tmp_path / "training.json").write_text("{}")
     with pytest.raises(InputError, match="`weights` must be 3 finite numbers"):
-        lt.train(tiny(), dataset, recipe=RECIPE, device="cpu", rows=[0, 1, 2], weights=bad)
+        lt.train(
+            tiny(), dataset, recipe=RECIPE, device="cpu", rows=[0, 1, 2], weights=bad, out=tmp_path, overwrite=True
+        )
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("training.json", "{}")]
+
+
+def test_weights_of_a_row_that_is_named_twice_are_refused(dataset):
+    with pytest.raises(InputError, match="named once"):
+        lt.train(tiny(), dataset, recipe=RECIPE, device="cpu", rows=[0, 1, 1], weights=[1.0, 1.0, 2.0])
 
 
 def test_rows_outside_are_refused(dataset):

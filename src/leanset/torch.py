@@ -246,6 +246,8 @@ def train(
     if places is not None and (len(places) == 0 or places.min() < 0 or places.max() >= len(data)):
         raise InputError(f"`rows` must be row numbers in 0..{len(data) - 1}, at least one.")
     given = None if weights is None else np.asarray(weights, dtype=np.float64)
+    if given is not None:
+        trainer.check_weights(given, np.arange(len(data)) if places is None else places)
     folder = None if out is None else NetworkFolder(out)
     fabric = fabric_for(device, devices)
     if folder is not None:

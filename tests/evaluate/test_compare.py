@@ -6,7 +6,7 @@ import pytest
 from leanset import InputError, RunFolderError
 from leanset._progress import Silent
 from leanset.evaluate import study as study_module
-from leanset.evaluate.compare import TABLE, Answer, run_comparison
+from leanset.evaluate.compare import TABLE, Answer, forecast_comparison, run_comparison
 from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.markdown import seeds_table
 from leanset.evaluate.question import Question
@@ -15,7 +15,7 @@ from leanset.evaluate.summary import parts_of, summarise
 from leanset.evaluate.words import beside_best, costs
 from leanset.judge import FULL, SHORTER, STRATIFIED
 from leanset.runs import NETWORK
-from tests.evaluate.setups import tiny_setup
+from tests.evaluate.setups import RECIPE, tiny_setup
 from tests.evaluate.test_question import asked
 
 QUESTION = Question(methods=("el2n",), fractions=(0.25, 0.5), seeds=2)
@@ -73,6 +73,23 @@ def test_more_seeds_and_methods_add_to_what_is_there(tmp_path, monkeypatch):
     assert len(answer.verdicts) == 2
 
 
+def test_a_network_joins_with_its_recipe_and_may_not_change_it(tmp_path, monkeypatch):
+    question = asked(protocols=(EQUAL_EPOCHS,))
+    run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
+    own, joined = RECIPE.with_changes(lr=0.03), asked(protocols=(EQUAL_EPOCHS,), models=("conv4",))
+    setup = tiny_setup(other_recipes={"conv4": own})
+    answer = run_comparison(setup, joined, tmp_path, workers=1, reporter=Silent())
+    assert {row.model for row in answer.rows} == {"conv4"}
+    record = json.loads((tmp_path / "record.json").read_text())
+    assert {model: recipe["lr"] for model, recipe in record["recipes"].items()} == {"lenet": 0.02, "conv4": 0.03}
+    monkeypatch.setattr(study_module, "trained_network", None)  # would fail if it came to training
+    for changed in (tiny_setup(), tiny_setup(other_recipes={"conv4": RECIPE})):
+        with pytest.raises(RunFolderError, match="conv4 has another recipe"):
+            run_comparison(changed, joined, tmp_path, workers=1, reporter=Silent())
+        with pytest.raises(RunFolderError, match="conv4 has another recipe"):
+            forecast_comparison(changed, joined, tmp_path, workers=1)
+
+
 def test_the_shared_network_costs_its_seconds_on_its_threads(tmp_path):
     question = asked(protocols=(EQUAL_EPOCHS,))
     answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
@@ -122,10 +139,13 @@ def test_a_shorter_training_on_all_data_is_shown_in_words_and_chooses_nothing(tm
     question = asked(methods=("leanset", SHORTER), fractions=(0.5,), protocols=(EQUAL_EPOCHS,))
     answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
     page = (tmp_path / "README.md").read_text()
-    assert sum(line.startswith("| all data, as few steps |") for line in page.splitlines()) == 1  # of accuracies only
-    [said] = [line for line in answer.verdicts if "leanset against all data, as few steps" in line]
+    assert sum(line.startswith("| all data, shorter |") for line in page.splitlines()) == 1  # of accuracies only
+    [said] = [line for line in answer.about_leanset if "against a shorter training on all data" in line]
     accuracy = {row.method: row.accuracy for row in answer.rows}
-    assert f"{100 * (accuracy['leanset'] - accuracy[SHORTER]):+.1f} points".replace("-", "−").lstrip("+") in said
+    points = f"{100 * (accuracy['leanset'] - accuracy[SHORTER]):+.1f} points".replace("-", "−").replace("+0.0", "0.0")
+    # One pass of three steps is the least that a training takes, beside the two steps of half of the images.
+    assert f"a shorter training on all data (1.5 times the steps) at 50 % removed: {points}, one seed" in said
+    assert said in page
 
 
 def test_the_best_of_the_others_is_the_best_of_those_that_chose_by_the_common_seeds():
@@ -133,13 +153,18 @@ def test_the_best_of_the_others_is_the_best_of_those_that_chose_by_the_common_se
     points = {"leanset": 70, "ccs": 69, "el2n": 60, STRATIFIED: 50, SHORTER: 99, FULL: 90}
     rows = [job.to_dict() | {"accuracy": (points[job.method] + job.seed % 2) / 100} for job in question.jobs("lenet")]
     [said] = beside_best(rows, "leanset")
-    assert "leanset is better than the best of the others (ccs) at 50 % removed: +1.0 points" in said
+    assert "leanset is better than ccs, the best of the others, at 50 % removed: +1.0 points" in said
     assert "(3 seeds)" in said
-    rows = [row | {"accuracy": 0.99} if (row["method"], row["seed"]) == ("el2n", 2) else row for row in rows]
-    rows = [row for row in rows if (row["method"], row["seed"]) not in (("el2n", 0), ("el2n", 1))]
-    [said] = beside_best(rows, "leanset")  # el2n is the best where both are, on one seed
-    assert "leanset against the best of the others (el2n) at 50 % removed: −29.0 points, one seed" in said
-    assert beside_best([row for row in rows if row["method"] in ("leanset", FULL, SHORTER)], "leanset") == []
+    fewer = [
+        row | {"accuracy": 0.99} if row["method"] == "el2n" else row
+        for row in rows
+        if row["method"] != "el2n" or row["seed"]
+    ]
+    assert beside_best(fewer, "leanset") == [said]  # two seeds are no match for three
+    ours = [row for row in fewer if row["method"] != "leanset" or row["seed"]]
+    assert "leanset against el2n" in beside_best([row for row in ours if row["seed"] < 2], "leanset")[0]
+    alone = [row for row in rows if row["method"] in ("leanset", FULL, SHORTER)]
+    assert beside_best([*alone, *(row | {"method": "balanced"} for row in alone)], "leanset") == []
 
 
 def test_the_cost_beside_all_data_is_the_mean_over_common_seeds():

@@ -48,17 +48,19 @@ def test_the_same_setup_is_taken_up_and_another_is_refused_naming_what_differs(t
 
 
 def test_networks_may_join_with_recipes_of_their_own_and_none_may_change_its(table):
-    table.open({"data": "abc"})
-    table.finish(JOB, {})
-    own, other = {"epochs": 3, "crop": 1}, {"epochs": 4, "crop": 1}
-    table.keep_recipes({JOB.model: None})
-    table.keep_recipes({JOB.model: None, "resnet8": own})
+    usual, own, other = ({"epochs": epochs, "crop": (1, 2)} for epochs in (2, 3, 4))
+    table.open({"data": "abc", "recipe": usual})
+    table.finish(JOB, {})  # an earlier version saved no recipes
+    table.check_recipes({JOB.model: usual, "resnet8": own})
+    assert "resnet8" not in table.recipes()
+    table.keep_recipes({JOB.model: usual, "resnet8": own})
     JobTable(table.path).keep_recipes({"resnet8": own, "resnet20": other})
-    for changed in ({JOB.model: own}, {"resnet8": other}, {"resnet20": None}, {"conv4": None, "resnet8": other}):
+    assert json.loads(json.dumps({JOB.model: usual, "resnet8": own, "resnet20": other})) == table.recipes()
+    for changed in ({JOB.model: own}, {"resnet8": other}, {"resnet20": usual}, {"conv4": usual, "resnet8": other}):
         for tried in (table.keep_recipes, table.check_recipes):
-            with pytest.raises(RunFolderError, match=r"(lenet|resnet8|resnet20) was trained there with another recipe"):
+            with pytest.raises(RunFolderError, match=r"(lenet|resnet8|resnet20) has another recipe there"):
                 tried(changed)
-    table.keep_recipes({"resnet20": other, "conv4": None})
+    assert "conv4" not in table.recipes()
 
 
 def test_a_foreign_folder_is_refused_and_left_as_it_is(table):

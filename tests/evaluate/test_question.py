@@ -54,6 +54,7 @@ def test_a_shorter_training_on_all_data_is_not_asked_for_with_equal_steps_where_
         ({"seeds": 0}, "seeds=0"),
         ({"protocols": ("epochs=0",)}, "'epochs=0'"),
         ({"protocols": ()}, "protocol"),
+        ({"methods": (SHORTER,), "protocols": (EQUAL_STEPS,)}, "'shorter' is all data itself"),
     ],
 )
 def test_what_cannot_be_asked_is_named(changes, said):

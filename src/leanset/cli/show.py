@@ -70,19 +70,19 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
 def show_comparison(answer: "Answer", folder: str) -> None:
     """Print accuracies and differences to random by network and protocol, the time of choosing, and what is said of leanset."""
     from leanset.evaluate import parts_of
-    from leanset.judge import FULL, STRATIFIED, STRATIFIED_SHOWN, about_leanset
+    from leanset.judge import FULL, ON_ALL, STRATIFIED, STRATIFIED_SHOWN
 
     parts = parts_of(answer.rows)
     for title, part in parts:
         _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
-        others = [row for row in part if row.method not in (STRATIFIED, FULL)]
-        _show_by_fraction(f"{title}: points against {STRATIFIED_SHOWN} (95 % interval)", others, _points)
-    _show_by_fraction("Choosing one set, seconds", parts[0][1], _choosing_seconds)
+        if others := [row for row in part if row.method not in (STRATIFIED, FULL)]:
+            _show_by_fraction(f"{title}: points against {STRATIFIED_SHOWN} (95 % interval)", others, _points)
+    chosen = [row for row in parts[0][1] if row.method not in ON_ALL]
+    _show_by_fraction("Choosing one set, seconds", chosen, _choosing_seconds)
     OUT.print(answer.choosing)
     OUT.print()
-    for line in about_leanset(answer.verdicts):
-        if STRATIFIED_SHOWN not in line:  # which the tables tell
-            OUT.print(line)
+    for line in answer.about_leanset:
+        OUT.print(line)
     show_folder(folder)
 
 
@@ -113,7 +113,7 @@ def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable
     for fraction in fractions:
         table.add_column(f"{100 * fraction:g} %", justify="right")
     if on_all := found.get((FULL, 0.0)):
-        table.add_row("all data", *[on_all] * len(fractions), style="dim")
+        table.add_row(shown_name(FULL), *[on_all] * len(fractions), style="dim")
     for method in methods_in(rows):
         table.add_row(shown_name(method), *(found.get((method, fraction), "") for fraction in fractions))
     OUT.print(table)

@@ -11,19 +11,8 @@ _OTHER_NAMES = {
     "source": "from",
 }  # arguments of inner functions, and their options
 _OWN_OPTIONS = (  # of commands other than `prune`
-    *(
-        "from",
-        "fractions",
-        "held_out_share",
-        "key",
-        "max_size",
-        "methods",
-        "protocols",
-        "scale",
-        "seeds",
-        "train_models",
-        "workers",
-    ),
+    *("from", "fractions", "held_out_share", "key", "max_size", "methods"),
+    *("protocols", "scale", "seeds", "train_models", "workers"),
 )
 _ARGUMENT = re.compile(r"`(\w+)(?:=('[^'`]*'|[^`]*))?`")
 

@@ -50,22 +50,32 @@ PROTOCOLS = (EQUAL_EPOCHS, EQUAL_STEPS)
 
 @dataclass(frozen=True)
 class Answer:
-    """What a comparison found: a row for each method, fraction, network and protocol, the same in words, and the cost."""
+    """What a comparison found.
+
+    Attributes
+    ----------
+    rows : one for each method, fraction, network and protocol
+    verdicts : each method against class-stratified random, in words
+    choosing : what the network costs that all methods look at
+    about_leanset : leanset beside all data, a shorter training and the best of the others, in words
+    """
 
     rows: tuple[SummaryRow, ...]
     verdicts: tuple[str, ...]
     choosing: str
+    about_leanset: tuple[str, ...] = ()
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a page about the comparison: one HTML file that opens from disk and needs no network."""
-        part = StudyPart("\n".join(_page(self)), _panels(self.rows), verdicts=about_leanset(self.verdicts))
+        part = StudyPart(
+            "\n".join(_page(self)), _panels(self.rows), verdicts=[*self.about_leanset, *about_leanset(self.verdicts)]
+        )
         write_study_page(path, "Comparison of methods by training", [part])
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values, with None for NaN."""
-        plain: dict[str, object] = json_safe(
-            {"rows": as_dicts(self.rows), "verdicts": self.verdicts, "choosing": self.choosing}
-        )
+        words = {"verdicts": self.verdicts, "about_leanset": self.about_leanset, "choosing": self.choosing}
+        plain: dict[str, object] = json_safe({"rows": as_dicts(self.rows)} | words)
         return plain
 
 
@@ -223,22 +233,21 @@ def run_comparison(
         study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    words = (
-        *costs(rows, LEANSET),
-        *beside_shorter(outcomes, LEANSET),
-        *beside_best(outcomes, LEANSET),
-        *verdicts(rows, STRATIFIED, STRATIFIED_SHOWN),
+    answer = Answer(
+        tuple(rows),
+        tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)),
+        _choosing(setup.scorer, outcomes, study.table.scorer_cost()),
+        (*costs(rows, LEANSET), *beside_shorter(outcomes, LEANSET), *beside_best(outcomes, LEANSET)),
     )
-    answer = Answer(tuple(rows), words, _choosing(setup.scorer, outcomes, study.table.scorer_cost()))
     _write(out, answer, outcomes)
-    Folder(out).write_json("record.json", _record(setup, question, outcomes))
+    Folder(out).write_json("record.json", _record(study, question, outcomes))
     return answer
 
 
 def _finished(study: Study) -> list[Job]:
     study.table.check(study.setup.identity())
     jobs = study.table.finished()
-    if all(job.method == FULL for job in jobs):
+    if all(job.on_all for job in jobs):
         raise InputError(f"{study.path}: no training on a chosen set is finished there.")
     return jobs
 
@@ -258,10 +267,11 @@ def _panels(rows: Sequence[SummaryRow]) -> list[Panel]:
     return panels
 
 
-def _record(setup: Setup, question: Question, outcomes: Sequence[Outcome]) -> dict[str, object]:
+def _record(study: Study, question: Question, outcomes: Sequence[Outcome]) -> dict[str, object]:
     return {
         "question": asdict(question),
-        "setup": setup.identity(),
+        "setup": study.setup.identity(),
+        "recipes": study.table.recipes(),
         "training_seconds": round(sum(row["seconds"] for row in outcomes), 1),
         "threads_a_training": sorted({row["threads"] for row in outcomes}),
         "precisions": dict(Counter(row["precision"] for row in outcomes)),
@@ -276,7 +286,7 @@ def _page(answer: Answer) -> list[str]:
         lines += [*accuracy_table(part, title), ""]
         lines += [*seeds, ""] if (seeds := seeds_table(part)) else []
     lines += [*certificate_table(parts[0][1]), "", *choosing_table(parts[0][1]), "", answer.choosing, ""]
-    return [*lines, *(f"- {line}" for line in answer.verdicts)]
+    return [*lines, *(f"- {line}" for line in (*answer.about_leanset, *answer.verdicts))]
 
 
 def _choosing(scorer: str, outcomes: Sequence[Outcome], cost: Mapping[str, float] | None) -> str:

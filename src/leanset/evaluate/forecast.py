@@ -29,7 +29,7 @@ def forecast(study: Study, jobs: Sequence[Job], workers: int | None = None) -> F
     workers : trainings at the same time; one per core, or one on a GPU, if None
     """
     study.table.check(study.setup.identity())
-    study.table.check_recipes(study.setup.own_recipes(jobs))
+    study.table.check_recipes(study.setup.recipes(jobs))
     study.setup.check(jobs)
     known = list(dict.fromkeys(jobs))
     pending = study.table.pending(known)

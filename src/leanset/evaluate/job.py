@@ -3,7 +3,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from leanset._errors import InputError
-from leanset.judge import FULL, SHORTER, choice_name
+from leanset.judge import ON_ALL, SHORTER, choice_name
 
 EQUAL_EPOCHS, EQUAL_STEPS = "equal-epochs", "equal-steps"
 _SET_EPOCHS = re.compile(r"epochs=([1-9]\d*)")
@@ -20,8 +20,8 @@ class Job:
     model : the network to train
     protocol : "equal-epochs" (as many passes over the kept examples as over all of them), "equal-steps" (as many steps)
         or "epochs=K"
-    method : the method that chose the kept examples; or "full", all examples, or "shorter", all examples for as few steps
-        as the share that is left would get
+    method : the method that chose the kept examples; or "full", all examples, or "shorter", all examples for the number of
+        passes, at least one, whose steps come nearest to those on the share that is left
 
     Examples
     --------
@@ -51,14 +51,14 @@ class Job:
     @property
     def on_all(self) -> bool:
         """Whether it trains on all examples, so that nothing is chosen."""
-        return self.method in (FULL, SHORTER)
+        return self.method in ON_ALL
 
     def kept_of(self, n: int) -> int:
         """Return how many of `n` examples it trains on."""
         return n if self.on_all else _share_left(self.fraction, n)
 
-    def epochs(self, epochs: int, kept: int, n: int) -> int:
-        """Return its epochs on `kept` examples, if all `n` get `epochs`.
+    def epochs(self, usual: int, kept: int, n: int) -> int:
+        """Return its epochs on `kept` examples, if all `n` get the `usual` ones.
 
         Examples
         --------
@@ -66,9 +66,9 @@ class Job:
         6
         """
         if self.method != SHORTER:
-            return epochs_of(self.protocol, epochs, kept, n)
+            return epochs_of(self.protocol, usual, kept, n)
         left = _share_left(self.fraction, n)
-        return max(1, round(epochs_of(self.protocol, epochs, left, n) * left / n))
+        return max(1, round(epochs_of(self.protocol, usual, left, n) * left / n))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

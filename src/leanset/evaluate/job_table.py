@@ -5,6 +5,7 @@ The operating system releases the lock when the process ends, even if it is kill
 """
 
 import contextlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -60,24 +61,27 @@ class JobTable:
         elif foreign:
             raise folder_in_use(self.path)
 
+    def recipes(self) -> dict[str, Any]:
+        """Return the recipe of each network that was trained here or is to be."""
+        if self._files.has(_RECIPES):
+            return self._files.read_json(_RECIPES)
+        recipe = self._files.read_json(SETUP).get("recipe") if self._files.has(SETUP) else None
+        return {job.model: recipe for job in self.finished()}  # of an earlier version, which had one for all
+
     def check_recipes(self, given: Mapping[str, Any]) -> None:
-        """Raise if a network was trained here with another recipe; `given` has None for the recipe of the setup."""
-        known = self._files.read_json(_RECIPES) if self._files.has(_RECIPES) else {}
-        there = set(known) | {job.model for job in self.finished()}
-        changed = [model for model, recipe in given.items() if model in there and known.get(model) != recipe]
+        """Raise if a network has another recipe here."""
+        known, given = self.recipes(), json.loads(json.dumps(given))
+        changed = [model for model, recipe in given.items() if known.get(model, recipe) != recipe]
         if changed:
-            raise RunFolderError(
-                f"{self.path}: {changed[0]} was trained there with another recipe; choose another output folder."
-            )
+            raise RunFolderError(f"{self.path}: {changed[0]} has another recipe there; choose another output folder.")
 
     def keep_recipes(self, given: Mapping[str, Any]) -> None:
-        """Save the recipes of further networks, or raise if one was trained here with another."""
-        with self.lock(_OPENING, wait=True):
-            self.check_recipes(given)
-            known = self._files.read_json(_RECIPES) if self._files.has(_RECIPES) else {}
-            own = {model: recipe for model, recipe in given.items() if recipe is not None}
-            if not own.keys() <= known.keys():
-                self._files.write_json(_RECIPES, known | own)
+        """Save the recipes of networks that are new here, or raise if one has another recipe."""
+        self.check_recipes(given)
+        if not given.keys() <= self.recipes().keys():
+            with self.lock(_OPENING, wait=True):
+                self.check_recipes(given)
+                self._files.write_json(_RECIPES, self.recipes() | dict(given))
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:

@@ -4,9 +4,7 @@ import math
 from collections.abc import Sequence
 
 from leanset.evaluate.summary import SummaryRow
-from leanset.judge import FULL, SHORTER, fraction_table, shown_name
-
-_UNCHOSEN = (FULL, SHORTER)
+from leanset.judge import FULL, ON_ALL, fraction_table, shown_name
 
 
 def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> list[str]:
@@ -18,7 +16,7 @@ def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> l
 def certificate_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of how many times less the head changes than after a random removal."""
     cells = {
-        (shown_name(row.method), row.fraction): f"{row.below_random:.2g}" for row in rows if row.method not in _UNCHOSEN
+        (shown_name(row.method), row.fraction): f"{row.below_random:.2g}" for row in rows if row.method not in ON_ALL
     }
     return fraction_table("change of the head, times below random", cells)
 
@@ -33,7 +31,7 @@ def seeds_table(rows: Sequence[SummaryRow]) -> list[str]:
 
 def choosing_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of the time that choosing takes, beside that of training on all examples."""
-    cells = {(shown_name(row.method), row.fraction): _choosing(row) for row in rows if row.method not in _UNCHOSEN}
+    cells = {(shown_name(row.method), row.fraction): _choosing(row) for row in rows if row.method not in ON_ALL}
     return fraction_table("choosing one set, of one training on all data", cells)
 
 

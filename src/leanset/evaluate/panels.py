@@ -14,7 +14,7 @@ def accuracy_panel(title: str, rows: Sequence[SummaryRow]) -> Panel:
     """Draw accuracy against the fraction removed, with a line for training on all examples."""
     on_all = next((100 * row.accuracy for row in rows if row.method == FULL), None)
     curves = [_curve(method, _of(rows, method), ("accuracy", "low", "high")) for method in methods_in(rows)]
-    return Panel(title, "removed, %", "held-out accuracy, %", curves, on_all, "all data")
+    return Panel(title, "removed, %", "held-out accuracy, %", curves, on_all, shown_name(FULL))
 
 
 def difference_panel(title: str, rows: Sequence[SummaryRow]) -> Panel:

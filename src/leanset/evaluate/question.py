@@ -60,6 +60,10 @@ class Question:
             raise InputError("`protocols=()` must name at least one protocol.")
         for protocol in self.protocols:
             checked_protocol(protocol)
+        if SHORTER in self.methods and set(self.protocols) == {EQUAL_STEPS}:
+            raise InputError(
+                f"`methods`: with equal steps, {SHORTER!r} is all data itself; name another protocol, too."
+            )
 
     def jobs(self, scorer: str) -> list[Job]:
         """Return the trainings that answer the question, seed by seed."""

@@ -63,7 +63,7 @@ class Setup:
     def identity(self) -> dict[str, Any]:
         """Return what the jobs of a study have in common.
 
-        Not the recipes of further networks (`own_recipes`), which may join later. Not the device, the threads and the
+        Not the recipes of further networks (`recipes`), which may join later. Not the device, the threads and the
         precision of trainings: they change the last digits only, a long study may go on on another machine, and every outcome
         says which they were.
         """
@@ -80,10 +80,9 @@ class Setup:
         coverages = {name: asdict(coverage) for name, coverage in self.coverages.items()}
         return known | ({"coverages": coverages} if coverages else {})
 
-    def own_recipes(self, jobs: Sequence[Job]) -> dict[str, dict[str, Any] | None]:
-        """Return the recipe of each network of the jobs that has one of its own, and None for the others."""
-        given = {job.model: self.other_recipes.get(job.model) for job in jobs}
-        return {model: None if recipe is None else _identity_of(recipe) for model, recipe in given.items()}
+    def recipes(self, jobs: Sequence[Job]) -> dict[str, dict[str, Any]]:
+        """Return the recipe of each network of the jobs, as it is given."""
+        return {job.model: _identity_of(self.other_recipes.get(job.model, self.recipe)) for job in jobs}
 
     def scorer_settings(self) -> NetworkSettings:
         """Return the settings of the network that methods look at."""

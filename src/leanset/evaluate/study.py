@@ -73,7 +73,7 @@ class Study:
         pending = sorted(self.table.pending(set(jobs)))
         self.setup.check(pending)
         self.table.open(self.setup.identity())
-        self.table.keep_recipes(self.setup.own_recipes(jobs))
+        self.table.keep_recipes(self.setup.recipes(jobs))
         self.table.forget_failures()
         self._train_scorer(pending, reporter)
         if pending:

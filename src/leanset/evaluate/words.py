@@ -1,10 +1,24 @@
 """What a summary says, in words."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from leanset.evaluate.summary import Outcome, SummaryRow, by_kind, compared, summarise, title
-from leanset.judge import FULL, POINTS, SHORTER, Comparison, Interval, in_seeds, shown_name, verdict, written
+from leanset.evaluate.summary import Outcome, SummaryRow, by_kind, compared, title
+from leanset.judge import (
+    BALANCED,
+    FULL,
+    ON_ALL,
+    POINTS,
+    SHORTER,
+    Comparison,
+    Interval,
+    in_seeds,
+    shown_name,
+    verdict,
+    written,
+)
+
+_ALIKE = 0.05  # a share of steps that is not worth a word
 
 
 def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]:
@@ -38,31 +52,48 @@ def costs(rows: Iterable[SummaryRow], method: str) -> list[str]:
 
 def beside_shorter(outcomes: Sequence[Outcome], method: str) -> list[str]:
     """Say in words whether a method's sets are worth more than a shorter training on all examples, if that was tried."""
-    ours = [row for row in summarise(outcomes, SHORTER) if row.method == method]
-    return verdicts(ours, SHORTER, shown_name(SHORTER))
+    known, said = by_kind(outcomes), []
+    for (model, protocol, fraction, name), ours in known.items():
+        theirs = known.get((model, protocol, fraction, SHORTER), {})
+        if name == method and ours.keys() & theirs.keys():
+            found = compared(ours, theirs)
+            words = verdict(method, f"a shorter training on all data{_other_steps(ours, theirs)}", fraction, found)
+            said.append(f"{title(model, protocol)}: {words}")
+    return said
+
+
+def _other_steps(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome]) -> str:
+    """Say so if the others took clearly more or fewer steps: a training has whole passes."""
+    ratios = [theirs[seed].get("steps", 1) / ours[seed].get("steps", 1) for seed in ours.keys() & theirs.keys()]
+    mean = sum(ratios) / len(ratios)
+    return "" if abs(mean - 1) < _ALIKE else f" ({mean:.2g} times the steps)"
 
 
 def beside_best(outcomes: Sequence[Outcome], method: str) -> list[str]:
     """Say in words how a method compares with the best of the others that chose, by the seeds that both have.
 
-    Which is the best is seen afterwards, so its luck counts for it.
+    Only those with the most such seeds are looked at. Which is the best is seen afterwards, so its luck counts for it.
 
     Examples
     --------
     >>> row = {"model": "lenet", "protocol": "equal-epochs", "fraction": 0.4, "seed": 0}
     >>> made = [row | {"method": m, "accuracy": a} for m, a in (("leanset", 0.62), ("ccs", 0.6), ("el2n", 0.5))]
     >>> print(*beside_best(made, "leanset"))
-    lenet, equal epochs: leanset against the best of the others (ccs) at 40 % removed: +2.0 points, one seed: no interval.
+    lenet, equal epochs: leanset against ccs, the best of the others, at 40 % removed: +2.0 points, one seed: no interval.
     """
-    known, said, unlike = by_kind(outcomes), [], (method, FULL, SHORTER)
+    known, said = by_kind(outcomes), []
     for (model, protocol, fraction, name), ours in known.items():
+        if name != method:
+            continue
         others = {
             other: compared(ours, theirs)
             for (*place, other), theirs in known.items()
-            if place == [model, protocol, fraction] and other not in unlike and ours.keys() & theirs.keys()
+            if place == [model, protocol, fraction] and other not in (method, BALANCED, *ON_ALL)
         }
-        if name == method and others:
-            best = min(others, key=lambda other: others[other].difference.mean)
-            words = verdict(method, f"the best of the others ({best})", fraction, others[best])
+        most = max((found.difference.n for found in others.values()), default=0)
+        rivals = {other: found for other, found in others.items() if found.difference.n == most}
+        if most:
+            best = min(rivals, key=lambda other: rivals[other].difference.mean)
+            words = verdict(method, f"{best}, the best of the others,", fraction, rivals[best])
             said.append(f"{title(model, protocol)}: {words}")
     return said

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from leanset.judge.methods import FULL, shown_name
+
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a Markdown table.
@@ -33,7 +35,7 @@ def fraction_table(corner: str, cells: Mapping[tuple[str, float], str], all_data
     ['| accuracy | 40 % removed |', '|---|---|', '| el2n | 0.9 |']
     """
     fractions = sorted({fraction for _, fraction in cells})
-    above = [["all data", text, *[""] * (len(fractions) - 1)] for text in all_data]
+    above = [[shown_name(FULL), text, *[""] * (len(fractions) - 1)] for text in all_data]
     rows = [
         [method, *(cells.get((method, fraction), "") for fraction in fractions)]
         for method in dict.fromkeys(method for method, _ in cells)

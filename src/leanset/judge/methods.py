@@ -7,7 +7,8 @@ from leanset._errors import InputError
 from leanset.scores import METHODS, Needs
 
 FULL = "full"  # all examples, nothing removed
-SHORTER = "shorter"  # all examples too, for as few steps as what the others keep would get: what pruning must beat
+SHORTER = "shorter"  # all examples too, for as few passes as take the steps of what others keep: what pruning must beat
+ON_ALL = (FULL, SHORTER)  # nothing is chosen
 LEANSET, WEIGHTED, PAPER, UNIFORM = "leanset", "leanset-weights", "paper", "random"
 BALANCED = "balanced"  # leanset without coverage
 STRATIFIED, STRATIFIED_SHOWN = "stratified-random", "class-stratified random"  # the baseline, and its name for readers
@@ -38,9 +39,9 @@ def shown_name(method: str) -> str:
     Examples
     --------
     >>> shown_name("full"), shown_name("shorter"), shown_name("el2n")
-    ('all data', 'all data, as few steps', 'el2n')
+    ('all data', 'all data, shorter', 'el2n')
     """
-    return {FULL: "all data", SHORTER: "all data, as few steps"}.get(method, method)
+    return {FULL: "all data", SHORTER: "all data, shorter"}.get(method, method)
 
 
 def about_leanset(verdicts: Iterable[str]) -> list[str]:
@@ -71,7 +72,8 @@ def check_methods(methods: Sequence[str], possible: Sequence[str], why_not: str 
     """Raise if a method is unknown, or known but not possible; the message names those that are."""
     for name in methods:
         if name not in possible:
-            reason = why_not if name in (*METHODS, *_OWN, SHORTER) else "is unknown"
+            reason = why_not if name in METHODS or name in _OWN else "is unknown"
+            reason = "is for images" if name == SHORTER else reason
             raise InputError(f"`methods`: {name!r} {reason}; choose from {', '.join(possible)}.")
 
 

@@ -17,7 +17,7 @@ from leanset.training.flops import step_flops, training_pflop
 from leanset.training.folder import EARLY, HEAD, NetworkFolder
 from leanset.training.gradients import gradient_norms
 from leanset.training.history import EpochLog
-from leanset.training.loop import Quality, Training, predicted, quality, train
+from leanset.training.loop import Quality, Training, check_weights, predicted, quality, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
 from leanset.training.precision import check_precision, mixed_precision, number_type
 from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
@@ -47,6 +47,7 @@ __all__ = [
     "build_model",
     "channels_last",
     "check_precision",
+    "check_weights",
     "fabric_for",
     "gradient_norms",
     "has_stems",

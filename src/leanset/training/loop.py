@@ -204,10 +204,17 @@ class _Run:
         return mirrored
 
 
+def check_weights(weights: Vector, places: Rows) -> None:
+    """Raise if these cannot be the weights of the losses of the examples at `places`."""
+    if weights.shape != places.shape or not (np.isfinite(weights).all() and weights.min() >= 0 < weights.max()):
+        raise InputError(f"`weights` must be {len(places):,} finite numbers, not below 0 and not all 0.")
+    if len(np.unique(places)) < len(places):
+        raise InputError("`weights` are for rows that are named once; add up those of a row that is named more often.")
+
+
 def _mean_one(weights: Vector, places: Rows, n: int) -> Tensor:
     """Return the weights of all `n` examples, 0 for those that are not trained on, with mean one over those that are."""
-    if len(weights) != len(places) or not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-        raise InputError(f"`weights` must be {len(places):,} finite numbers, not below 0 and not all 0.")
+    check_weights(weights, places)
     spread = np.zeros(n, dtype=np.float32)
     spread[places] = weights / weights.mean()
     return torch.from_numpy(spread)

@@ -19,6 +19,7 @@ from leanset.judge import (
     about_leanset,
     markdown_table,
     plus_minus,
+    shown_name,
     write_rows,
     written,
 )
@@ -155,7 +156,7 @@ def _removed(fraction: float) -> str:
 
 
 def _name(row: CompareRow) -> str:
-    return "all data" if row.method == FULL else row.method
+    return shown_name(row.method)
 
 
 def _figures(row: CompareRow) -> tuple[str, ...]:
