@@ -232,7 +232,7 @@ def test_a_given_head_is_polished_and_its_distance_reported(toy):
 
 def test_two_classes_and_many_classes():
     rng = np.random.default_rng(0)
-    for n_classes, n in ((2, 120), (150, 900)):
+    for n_classes, n in ((2, 120), (60, 420)):
         labels = np.arange(n) % n_classes
         features = rng.normal(size=(n, 12)) + 3 * rng.normal(size=(n_classes, 12))[labels]
         result = leanset.prune(features, labels, fraction=0.3, l2=1e-3, frontier=False)
