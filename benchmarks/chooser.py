@@ -18,7 +18,7 @@ from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
 from leanset.training import preset, training_pflop
 
-FRACTION, SEEDS, EPOCHS = 0.8, (1, 2), (3,)
+FRACTION, SEEDS, EPOCHS = 0.8, (1,), (3,)
 
 
 def run(request: Request) -> Findings:
