@@ -29,7 +29,7 @@ from leanset.training import ImageBatches, fabric_for, number_type, preset, qual
 SEEDS, MOST = (0,), 5.0
 AS_IS, DECAY, WEIGHTS = "as it is", "weight decay n/(n − m)", "loss weights 1/π"
 TRIED = {  # by share removed and method
-    (0.4, LEANSET): (AS_IS, WEIGHTS),
+    (0.4, LEANSET): (AS_IS, WEIGHTS, DECAY),
     (0.8, LEANSET): (AS_IS, WEIGHTS, DECAY),
     (0.8, STRATIFIED): (AS_IS, DECAY),
 }
@@ -59,7 +59,7 @@ def _trained(study: Study, job: Job, change: str) -> Row:
     settings = study.setup.network(job, len(kept))
     recipe, weights = settings.recipe, None
     if change == DECAY:
-        recipe = replace(recipe, weight_decay=recipe.weight_decay * len(images) / len(kept))
+        recipe = recipe.for_part(len(kept), len(images), "total")
     if change == WEIGHTS:
         each = 1 / _shares(study, job.fraction)[kept]
         weights = np.minimum(each, MOST * each.min())

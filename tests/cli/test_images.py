@@ -55,6 +55,10 @@ def test_from_images_to_a_verified_run_and_a_network_trained_on_what_was_kept(im
     assert 0 <= answer["held_out_accuracy"] <= 1
     shown = call("train", f"folder:{image_folder}", *NETWORK, *kept, "--out", tmp_path / "lean", check=0)
     assert f"{100 * answer['held_out_accuracy']:.2f} %" in shown.stdout
+    decay = ("--decay", "total", "--out", tmp_path / "total")
+    call("train", f"folder:{image_folder}", *NETWORK, *kept, *decay, check=0)
+    about = json.loads((tmp_path / "total" / "training.json").read_text())
+    assert about["weight_decay"] == pytest.approx(2e-4 * 96 / len(result.kept))
 
 
 def test_the_report_of_a_run_on_images_shows_them_with_their_file_names(image_folder, image_run, tmp_path):

@@ -16,7 +16,14 @@ from leanset.inputs import opened
 from leanset.judge import Forecast
 from leanset.parsing import words_in
 from leanset.report import check_page
-from leanset.settings import CompareOptions, CompareSettings, HeadOptions, NetworkOptions, WorkerOptions
+from leanset.settings import (
+    CompareOptions,
+    CompareSettings,
+    HeadOptions,
+    NetworkOptions,
+    RetrainingOptions,
+    WorkerOptions,
+)
 from leanset.trials import CompareResult, FeatureSource, compare_on, forecast_on
 
 if TYPE_CHECKING:
@@ -34,7 +41,7 @@ _OFTEN = ("methods", "fractions", "seeds", "loss", "C", "model", "epochs", "labe
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrainingOptions(NetworkOptions, WorkerOptions):
+class TrainingOptions(RetrainingOptions, NetworkOptions, WorkerOptions):
     """How networks are trained in a comparison on images."""
 
     train_models: Annotated[
@@ -154,7 +161,7 @@ def _asked(images: Images, settings: CompareCommand) -> "tuple[Setup, Question]"
         name: network_settings(images, replace(settings, model=name), seed=0)[0].recipe
         for name in settings.train_models or ()
     }
-    names = ("methods", "fractions", "seeds", "held_out_share", "protocols", "choose_epochs")
+    names = ("methods", "fractions", "seeds", "held_out_share", "protocols", "choose_epochs", "decay")
     given = {name: value for name in names if (value := getattr(settings, name)) is not None}
     return asked(
         images,

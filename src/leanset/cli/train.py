@@ -19,7 +19,7 @@ from leanset.cli.folders import folder_for
 from leanset.cli.guard import guarded
 from leanset.data import Images
 from leanset.parsing import rows_in_file
-from leanset.settings import NetworkOptions, ReadingOptions, RunOptions
+from leanset.settings import NetworkOptions, ReadingOptions, RetrainingOptions, RunOptions
 
 Subset = Annotated[Path | None, typer.Option(help="Text file with the row numbers to train on, e.g. run/kept.txt.")]
 _NOT_FOR_TRAINING = ("checkpoint", "runs", "retrain", "mean", "std")
@@ -27,7 +27,7 @@ _OFTEN = ("model", "preset", "epochs", "seed", "device", "out")  # in the short 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrainSettings(RunOptions, ReadingOptions, NetworkOptions):
+class TrainSettings(RunOptions, ReadingOptions, RetrainingOptions, NetworkOptions):
     """Options of `leanset train`."""
 
     seed: Annotated[int, Option("seed of the weights, the order and the augmentation", rule=a_seed)] = 0
@@ -57,7 +57,10 @@ def train(
     ):
         images = options.images_from(source, settings, reporter, "`leanset train` trains")
         places = None if subset is None else _places(subset, images)
-        network = Network(images, *network_settings(images, settings, seed=settings.seed))
+        chosen, model = network_settings(images, settings, seed=settings.seed)
+        if places is not None:
+            chosen = replace(chosen, recipe=chosen.recipe.for_part(len(places), len(images), settings.decay))
+        network = Network(images, chosen, model)
         training, quality = network.trained(places=places, out=out, retrain=settings.overwrite, reporter=reporter)
     last, accuracy = training.history[-1], None if quality is None else quality.accuracy
     if as_json:

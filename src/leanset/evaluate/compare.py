@@ -40,7 +40,7 @@ from leanset.report import (
     save_figure,
     write_study_page,
 )
-from leanset.training import Recipe, preset, preset_of
+from leanset.training import MEAN, Recipe, preset, preset_of
 
 TABLE = "table"  # sub-folder of the jobs
 METHODS = ("leanset", "ccs", "el2n", "forgetting", "random")
@@ -92,6 +92,7 @@ def compare(
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
+    decay: str = MEAN,
     runs: int = 1,
     held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",
@@ -114,6 +115,7 @@ def compare(
     recipe : how to train the networks, or the name of a preset; if None, each gets the preset with its own name, else "fast"
     other_recipes : by name, recipes of networks that `recipe` does not suit
     choose_epochs : epochs of the network that methods look at; as many as in `recipe` if None
+    decay : on a part of the examples, "mean" leaves the weight decay as it is, "total" divides it by the share kept
     runs : trainings of `model` over which scores are averaged
     held_out_share : share of each class to set aside for testing, if there are no held-out images
     device : "auto", "cpu", "cuda" or "mps"
@@ -146,6 +148,7 @@ def compare(
         recipe=recipe,
         other_recipes=other_recipes,
         choose_epochs=choose_epochs,
+        decay=decay,
         runs=runs,
         held_out_share=held_out_share,
         device=device,
@@ -166,6 +169,7 @@ def asked(
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
+    decay: str = MEAN,
     runs: int = 1,
     held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",
@@ -189,6 +193,7 @@ def asked(
         scorer_recipe=chosen.with_changes(epochs=choose_epochs),
         recipe=chosen,
         other_recipes=others,
+        decay=decay,
         runs=runs,
         device=device,
     )

@@ -20,7 +20,7 @@ from leanset.result import PruneResult
 from leanset.scores import METHODS
 from leanset.select import Coverage
 from leanset.settings import Settings
-from leanset.training import Recipe, build_model, check_precision, fabric_for, is_normalised
+from leanset.training import DECAYS, MEAN, Recipe, build_model, check_precision, fabric_for, is_normalised
 
 SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
 COMPARED = (*SELECTORS, SHORTER)
@@ -41,6 +41,7 @@ class Setup:
     runs : trainings of the scorer over which scores are averaged
     coverages : by name of a method, another coverage for leanset, e.g. one for wrong labels
     random_draws : random removals to compare a selection's certificate with
+    decay : on a part of the examples, "mean" leaves the weight decay as it is, "total" divides it by the share kept
     device : where all networks are trained
     """
 
@@ -52,6 +53,7 @@ class Setup:
     runs: int = 1
     random_draws: int = 3
     coverages: Mapping[str, Coverage] = field(default_factory=dict)
+    decay: str = MEAN
     device: str = "auto"
 
     def __post_init__(self) -> None:
@@ -59,6 +61,8 @@ class Setup:
             raise InputError(
                 "`Setup(images=...)` must have held-out images, because networks are tested on them; got none."
             )
+        if self.decay not in DECAYS:
+            raise InputError(f"`decay={self.decay!r}` must be one of {', '.join(map(repr, DECAYS))}.")
 
     def identity(self) -> dict[str, Any]:
         """Return what the jobs of a study have in common.
@@ -78,7 +82,8 @@ class Setup:
             "leanset_version": __version__,
         }
         coverages = {name: asdict(coverage) for name, coverage in self.coverages.items()}
-        return known | ({"coverages": coverages} if coverages else {})
+        later = {"coverages": coverages or None, "decay": None if self.decay == MEAN else self.decay}
+        return known | {name: value for name, value in later.items() if value is not None}
 
     def recipes(self, jobs: Sequence[Job]) -> dict[str, dict[str, Any]]:
         """Return the recipe of each network of the jobs, as it is given."""
@@ -92,10 +97,9 @@ class Setup:
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the settings of a job's network, which trains on `kept` examples."""
         recipe = self.recipe_of(job.model)
-        epochs = job.epochs(recipe.epochs, kept, len(self.images))
-        return NetworkSettings(
-            model=job.model, recipe=replace(recipe, epochs=epochs), seed=job.seed, device=self.device
-        )
+        n = len(self.images)
+        part = replace(recipe.for_part(kept, n, self.decay), epochs=job.epochs(recipe.epochs, kept, n))
+        return NetworkSettings(model=job.model, recipe=part, seed=job.seed, device=self.device)
 
     def check(self, jobs: Sequence[Job]) -> None:
         """Raise if the device, or a network or protocol of the jobs, is unknown, or the precision not for this machine."""

@@ -7,7 +7,7 @@ page are generated from these lines. To add an option, add a line to the class t
 from leanset.settings.budget import BudgetOptions
 from leanset.settings.compare import CompareOptions
 from leanset.settings.head import HeadOptions
-from leanset.settings.network import NetworkOptions
+from leanset.settings.network import NetworkOptions, RetrainingOptions
 from leanset.settings.prune import PruneOptions
 from leanset.settings.reading import ReadingOptions
 from leanset.settings.whole import CompareSettings, Settings
@@ -22,6 +22,7 @@ __all__ = [
     "NetworkOptions",
     "PruneOptions",
     "ReadingOptions",
+    "RetrainingOptions",
     "RunOptions",
     "Settings",
     "WorkOptions",

@@ -7,8 +7,26 @@ from typing import Annotated, ClassVar
 
 from leanset._options import Checked, Option
 from leanset._rules import a_text, at_least, numbers, one_of, positive, yes_or_no
+from leanset.head import PENALTIES
 from leanset.parsing import numbers_in
 from leanset.settings.panels import NETWORK
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RetrainingOptions(Checked):
+    """How a network is trained on a part of the examples."""
+
+    panel: ClassVar[str] = NETWORK
+    decides: ClassVar[bool] = False
+
+    decay: Annotated[
+        str,
+        Option(
+            "on a part of the examples, 'mean' leaves the weight decay as it is, and 'total' divides it by the share kept, "
+            "which helps if little is kept (docs/comparison.md)",
+            rule=one_of(*PENALTIES),
+        ),
+    ] = "mean"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
