@@ -90,7 +90,7 @@ def test_the_same_command_again_trains_nothing_and_shows_the_same(compared, imag
     shown = call("compare", image_npz, *NETWORK, *asked, check=0).stdout
     answer = json.loads(done.stdout)
     differences = [row["against_baseline"] for row in answer["rows"] if row["method"] in METHODS]
-    signed = [f"{100 * points:+.1f} (".replace("-", "−").replace("+0.0", "0.0") for points in differences]
+    signed = [f"{100 * points:+.1f} ±".replace("-", "−").replace("+0.0", "0.0") for points in differences]
     assert all(text in shown for text in signed)  # each with its interval
     assert all(f"{100 * row['accuracy']:.2f}" in shown for row in answer["rows"])
     assert " ".join(answer["choosing"].split()) in " ".join(shown.split())

@@ -76,7 +76,7 @@ def show_comparison(answer: "Answer", folder: str) -> None:
     for title, part in parts:
         _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
         if others := [row for row in part if row.method not in (STRATIFIED, FULL)]:
-            _show_by_fraction(f"{title}: points against {STRATIFIED_SHOWN} (95 % interval)", others, _points)
+            _show_by_fraction(f"{title}: points against {STRATIFIED_SHOWN} (± half the 95 % interval)", others, _points)
     chosen = [row for row in parts[0][1] if row.method not in ON_ALL]
     _show_by_fraction("Choosing one set, seconds", chosen, _choosing_seconds)
     OUT.print(answer.choosing)
@@ -87,15 +87,11 @@ def show_comparison(answer: "Answer", folder: str) -> None:
 
 
 def _points(row: "SummaryRow") -> str:
-    """Return the difference to the baseline and its interval."""
-    from leanset.judge import POINTS, Interval, written
+    """Return the difference to the baseline and half the width of its interval."""
+    from leanset.judge import POINTS, Interval, plus_minus
 
-    if math.isnan(row.against_baseline):
-        return ""
-    mean, low, high = written(
-        Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds), POINTS
-    )
-    return mean if math.isnan(row.against_low) else f"{mean} ({low}, {high})"
+    difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
+    return "" if math.isnan(difference.mean) else plus_minus(difference, POINTS)
 
 
 def _choosing_seconds(row: "SummaryRow") -> str:
