@@ -21,6 +21,7 @@ from benchmarks._trainings import known_or
 from leanset._arrays import Rows, Vector
 from leanset._threads import available_threads, thread_count
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study
+from leanset.head import TotalPenalty
 from leanset.judge import LEANSET, STRATIFIED
 from leanset.scores import AUM, DynUnc, Evidence, kept_shares
 from leanset.select import Coverage
@@ -59,7 +60,7 @@ def _trained(study: Study, job: Job, change: str) -> Row:
     settings = study.setup.network(job, len(kept))
     recipe, weights = settings.recipe, None
     if change == DECAY:
-        recipe = recipe.for_part(len(kept), len(images), "total")
+        recipe = replace(recipe, weight_decay=TotalPenalty().l2_on(recipe.weight_decay, len(images), len(kept)))
     if change == WEIGHTS:
         each = 1 / _shares(study, job.fraction)[kept]
         weights = np.minimum(each, MOST * each.min())

@@ -88,10 +88,9 @@ def show_comparison(answer: "Answer", folder: str) -> None:
 
 def _points(row: "SummaryRow") -> str:
     """Return the difference to the baseline and half the width of its interval."""
-    from leanset.judge import POINTS, Interval, plus_minus
+    from leanset.judge import POINTS, plus_minus
 
-    difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
-    return "" if math.isnan(difference.mean) else plus_minus(difference, POINTS)
+    return "" if math.isnan(row.against_baseline) else plus_minus(row.difference, POINTS)
 
 
 def _choosing_seconds(row: "SummaryRow") -> str:

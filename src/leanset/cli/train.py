@@ -18,6 +18,7 @@ from leanset.cli import options, show
 from leanset.cli.folders import folder_for
 from leanset.cli.guard import guarded
 from leanset.data import Images
+from leanset.head import PENALTIES
 from leanset.parsing import rows_in_file
 from leanset.settings import NetworkOptions, ReadingOptions, RetrainingOptions, RunOptions
 
@@ -59,7 +60,8 @@ def train(
         places = None if subset is None else _places(subset, images)
         chosen, model = network_settings(images, settings, seed=settings.seed)
         if places is not None:
-            chosen = replace(chosen, recipe=chosen.recipe.for_part(len(places), len(images), settings.decay))
+            decay = PENALTIES[settings.decay].l2_on(chosen.recipe.weight_decay, len(images), len(places))
+            chosen = replace(chosen, recipe=replace(chosen.recipe, weight_decay=decay))
         network = Network(images, chosen, model)
         training, quality = network.trained(places=places, out=out, retrain=settings.overwrite, reporter=reporter)
     last, accuracy = training.history[-1], None if quality is None else quality.accuracy

@@ -19,6 +19,7 @@ from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise
 from leanset.evaluate.words import beside_best, beside_shorter, costs, verdicts
+from leanset.head import MeanPenalty
 from leanset.judge import (
     FULL,
     LEANSET,
@@ -40,7 +41,7 @@ from leanset.report import (
     save_figure,
     write_study_page,
 )
-from leanset.training import MEAN, Recipe, preset, preset_of
+from leanset.training import Recipe, preset, preset_of
 
 TABLE = "table"  # sub-folder of the jobs
 METHODS = ("leanset", "ccs", "el2n", "forgetting", "random")
@@ -92,7 +93,7 @@ def compare(
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
-    decay: str = MEAN,
+    decay: str = MeanPenalty.name,
     runs: int = 1,
     held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",
@@ -169,7 +170,7 @@ def asked(
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
-    decay: str = MEAN,
+    decay: str = MeanPenalty.name,
     runs: int = 1,
     held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",

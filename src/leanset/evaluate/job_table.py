@@ -68,20 +68,19 @@ class JobTable:
         recipe = self._files.read_json(SETUP).get("recipe") if self._files.has(SETUP) else None
         return {job.model: recipe for job in self.finished()}  # of an earlier version, which had one for all
 
-    def check_recipes(self, given: Mapping[str, Any]) -> None:
-        """Raise if a network has another recipe here."""
+    def check_recipes(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Raise if a network has another recipe here; return the recipes that are known."""
         known, given = self.recipes(), json.loads(json.dumps(given))
         changed = [model for model, recipe in given.items() if known.get(model, recipe) != recipe]
         if changed:
             raise RunFolderError(f"{self.path}: {changed[0]} has another recipe there; choose another output folder.")
+        return known
 
     def keep_recipes(self, given: Mapping[str, Any]) -> None:
         """Save the recipes of networks that are new here, or raise if one has another recipe."""
-        self.check_recipes(given)
-        if not given.keys() <= self.recipes().keys():
+        if not given.keys() <= self.check_recipes(given).keys():
             with self.lock(_OPENING, wait=True):
-                self.check_recipes(given)
-                self._files.write_json(_RECIPES, self.recipes() | dict(given))
+                self._files.write_json(_RECIPES, self.check_recipes(given) | dict(given))
 
     @contextlib.contextmanager
     def lock(self, name: str, *, wait: bool) -> Iterator[bool]:

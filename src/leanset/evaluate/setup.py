@@ -13,14 +13,14 @@ from leanset._version import __version__
 from leanset.capture import NetworkSettings
 from leanset.data import Images
 from leanset.evaluate.job import Job, checked_protocol
-from leanset.head import HeadStatistics
+from leanset.head import PENALTIES, HeadStatistics, MeanPenalty
 from leanset.judge import BALANCED, LEANSET, PAPER, SHORTER, drawn_aside, prune_options
 from leanset.pruning import prune
 from leanset.result import PruneResult
 from leanset.scores import METHODS
 from leanset.select import Coverage
 from leanset.settings import Settings
-from leanset.training import DECAYS, MEAN, Recipe, build_model, check_precision, fabric_for, is_normalised
+from leanset.training import Recipe, build_model, check_precision, fabric_for, is_normalised
 
 SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
 COMPARED = (*SELECTORS, SHORTER)
@@ -53,7 +53,7 @@ class Setup:
     runs: int = 1
     random_draws: int = 3
     coverages: Mapping[str, Coverage] = field(default_factory=dict)
-    decay: str = MEAN
+    decay: str = MeanPenalty.name
     device: str = "auto"
 
     def __post_init__(self) -> None:
@@ -61,8 +61,8 @@ class Setup:
             raise InputError(
                 "`Setup(images=...)` must have held-out images, because networks are tested on them; got none."
             )
-        if self.decay not in DECAYS:
-            raise InputError(f"`decay={self.decay!r}` must be one of {', '.join(map(repr, DECAYS))}.")
+        if self.decay not in PENALTIES:
+            raise InputError(f"`decay={self.decay!r}` must be one of {', '.join(map(repr, PENALTIES))}.")
 
     def identity(self) -> dict[str, Any]:
         """Return what the jobs of a study have in common.
@@ -82,7 +82,7 @@ class Setup:
             "leanset_version": __version__,
         }
         coverages = {name: asdict(coverage) for name, coverage in self.coverages.items()}
-        later = {"coverages": coverages or None, "decay": None if self.decay == MEAN else self.decay}
+        later = {"coverages": coverages or None, "decay": None if self.decay == MeanPenalty.name else self.decay}
         return known | {name: value for name, value in later.items() if value is not None}
 
     def recipes(self, jobs: Sequence[Job]) -> dict[str, dict[str, Any]]:
@@ -98,7 +98,8 @@ class Setup:
         """Return the settings of a job's network, which trains on `kept` examples."""
         recipe = self.recipe_of(job.model)
         n = len(self.images)
-        part = replace(recipe.for_part(kept, n, self.decay), epochs=job.epochs(recipe.epochs, kept, n))
+        decay = PENALTIES[self.decay].l2_on(recipe.weight_decay, n, kept)
+        part = replace(recipe, epochs=job.epochs(recipe.epochs, kept, n), weight_decay=decay)
         return NetworkSettings(model=job.model, recipe=part, seed=job.seed, device=self.device)
 
     def check(self, jobs: Sequence[Job]) -> None:

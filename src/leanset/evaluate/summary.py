@@ -56,6 +56,11 @@ class SummaryRow:
     choosing_seconds: float
     choosing_share: float
 
+    @property
+    def difference(self) -> Interval:
+        """The difference to the baseline, with its interval."""
+        return Interval(self.against_baseline, self.against_low, self.against_high, self.common_seeds)
+
 
 def summarise(outcomes: Sequence[Outcome], baseline: str) -> list[SummaryRow]:
     """Summarise finished jobs over their seeds.

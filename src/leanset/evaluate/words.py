@@ -27,8 +27,7 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
     for row in rows:
         if row.method in (baseline, FULL) or math.isnan(row.against_baseline):
             continue
-        difference = Interval(row.against_baseline, row.against_low, row.against_high, row.common_seeds)
-        words = verdict(shown_name(row.method), shown, row.fraction, Comparison(difference, row.p_value))
+        words = verdict(shown_name(row.method), shown, row.fraction, Comparison(row.difference, row.p_value))
         said.append(f"{title(row.model, row.protocol)}: {words}")
     return said
 

@@ -20,16 +20,14 @@ from leanset.training.history import EpochLog
 from leanset.training.loop import Quality, Training, check_weights, predicted, quality, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
 from leanset.training.precision import check_precision, mixed_precision, number_type
-from leanset.training.recipe import DECAYS, MEAN, PRESETS, Recipe, preset, preset_of
+from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
 from leanset.training.recorder import Recorder
 from leanset.training.sampling import KeptSampler
 
 __all__ = [
     "CONVNETS",
-    "DECAYS",
     "EARLY",
     "HEAD",
-    "MEAN",
     "MODELS",
     "PRESETS",
     "Batch",

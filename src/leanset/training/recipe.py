@@ -28,9 +28,6 @@ def _demand(recipe: "Recipe", name: str, holds: bool, legal: str) -> None:
         raise InputError(f"`Recipe({name}={getattr(recipe, name)!r})` must be {legal}.")
 
 
-MEAN, TOTAL = DECAYS = ("mean", "total")  # what of the weight decay stays as it is on a part of the examples
-
-
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """How a network is trained: SGD with momentum, one learning-rate curve, random crops and flips.
@@ -145,22 +142,6 @@ class Recipe:
     def with_changes(self, **changes: Any) -> "Recipe":
         """Return the recipe with some options changed; None leaves an option as it is."""
         return replace(self, **{name: value for name, value in changes.items() if value is not None})
-
-    def for_part(self, kept: int, n: int, decay: str) -> "Recipe":
-        """Return the recipe for training on `kept` of `n` examples.
-
-        Parameters
-        ----------
-        kept, n : number of examples
-        decay : "mean" leaves the weight decay, which stands beside the mean loss, as it is. "total" divides it by the share
-            kept, so that it weighs as much beside the *sum* of the losses as on all examples
-
-        Examples
-        --------
-        >>> round(Recipe(epochs=1, lr=0.1, weight_decay=1e-3).for_part(200, 1000, "total").weight_decay, 6)
-        0.005
-        """
-        return self if decay == MEAN else replace(self, weight_decay=self.weight_decay * n / kept)
 
     def unnormalised(self) -> "Recipe":
         """Return the recipe for a network without normalisation layers, which would diverge at a high rate."""
