@@ -114,8 +114,9 @@ def readers_of_tables(package):
             read = isinstance(node, ast.Attribute) and node.attr in ("_read_rows", "_array")
             walks = isinstance(node, ast.ImportFrom) and node.module == "leanset._threads"
             chunks = walks and {alias.name for alias in node.names} & {"in_order", "row_chunks"}
-            # Scores compare rows with rows, which is no pass; they hold the features of one class at a time.
-            if (read and room != "rows") or (chunks and room not in ("rows", "scores", "data")):
+            # Scores compare rows with rows, which is no pass; they hold the features of one class at a time. Training
+            # shares out the images of a batch.
+            if (read and room != "rows") or (chunks and room not in ("rows", "scores", "data", "training")):
                 found.append(f"{path.relative_to(package)}:{node.lineno}")
     return found
 

@@ -7,12 +7,12 @@ from leanset import InputError, RunFolderError
 from leanset._progress import Silent
 from leanset.evaluate import study as study_module
 from leanset.evaluate.compare import TABLE, Answer, forecast_comparison, run_comparison
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.markdown import seeds_table
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import parts_of, summarise
-from leanset.evaluate.words import beside_best, costs
+from leanset.evaluate.words import beside_best, beside_shorter, costs
 from leanset.judge import FULL, SHORTER, STRATIFIED
 from leanset.runs import NETWORK
 from tests.evaluate.setups import RECIPE, tiny_setup
@@ -146,6 +146,23 @@ def test_a_shorter_training_on_all_data_is_shown_in_words_and_chooses_nothing(tm
     # One pass of three steps is the least that a training takes, beside the two steps of half of the images.
     assert f"a shorter training on all data (1.5 times the steps) at 50 % removed: {points}, one seed" in said
     assert said in page
+
+
+def test_a_total_decay_is_a_part_of_its_own_beside_the_same_trainings_on_all_data():
+    protocols = (EQUAL_EPOCHS, "equal-epochs+total-decay")
+    question = asked(methods=("leanset", SHORTER), fractions=(0.5,), protocols=protocols)
+    points = {("leanset", protocols[0]): 70, ("leanset", protocols[1]): 75, (SHORTER, EQUAL_EPOCHS): 71}
+    rows = [
+        job.to_dict() | {"accuracy": points.get((job.method, job.protocol), 60) / 100} for job in question.jobs("lenet")
+    ]
+    said = beside_shorter(rows, "leanset")
+    assert [line.split(":")[0] for line in said] == ["lenet, equal epochs", "lenet, equal epochs, total decay"]
+    assert ["−1.0 points" in said[0], "+4.0 points" in said[1]] == [True, True]
+    summary = summarise([row | {"seconds": 1.0, "refit_change": None} for row in rows], STRATIFIED)
+    assert {title: {row.method for row in part} for title, part in parts_of(summary)} == {
+        "lenet, equal epochs": {FULL, STRATIFIED, "leanset", SHORTER},
+        "lenet, equal epochs, total decay": {FULL, STRATIFIED, "leanset"},
+    }
 
 
 def test_the_best_of_the_others_is_the_best_of_those_that_chose_by_the_common_seeds():

@@ -7,7 +7,8 @@ from leanset import InputError, RunFolderError
 from leanset._threads import thread_count
 from leanset.capture import Network
 from leanset.evaluate.forecast import forecast
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.study import Study
 from leanset.judge import FULL
 from leanset.training import training_pflop

@@ -1,18 +1,21 @@
 import itertools
 
-import numpy as np
 import pytest
 
-from leanset import InputError
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job, checked_protocol, epochs_of
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.judge import FULL, SHORTER
-from leanset.training.batches import steps_of
 
 FRACTIONS = (0.2, 0.25, 1e-5, 0.866666667, 0.8666666, 0.8666667)  # some of them alike to six digits
 
 
 def test_distinct_jobs_have_distinct_keys_that_are_plain_file_names():
-    parts = (range(12), FRACTIONS, ("lenet", "conv4"), (EQUAL_EPOCHS, EQUAL_STEPS, "epochs=1", "epochs=11"))
+    parts = (
+        range(12),
+        FRACTIONS,
+        ("lenet", "conv4"),
+        (EQUAL_EPOCHS, EQUAL_STEPS, f"{EQUAL_STEPS}+total-decay", "epochs=11"),
+    )
     jobs = [Job(*values, method) for values in itertools.product(*parts) for method in (FULL, "random", "ccs")]
     keys = {job.key for job in jobs}
     assert len(keys) == len(jobs)
@@ -37,22 +40,6 @@ def test_jobs_are_sorted_by_seed_first():
     assert [job.seed for job in sorted(jobs)] == [0] * 4 + [1] * 4
 
 
-@pytest.mark.parametrize(("n", "kept"), [(640, 640), (640, 384), (640, 128), (640, 32), (96, 64)])
-@pytest.mark.parametrize("epochs", [1, 7, 20])
-def test_equal_steps_are_equal_up_to_one_pass(n, kept, epochs):
-    batch = 32
-    full, given = epochs * len(steps_of(np.arange(n), batch)), epochs_of(EQUAL_STEPS, epochs, kept, n)
-    a_pass = len(steps_of(np.arange(kept), batch))
-    assert abs(given * a_pass - full) <= a_pass
-    assert abs(given * kept - epochs * n) <= kept / 2  # no number of passes comes nearer
-
-
-def test_other_protocols_name_their_epochs():
-    for kept in (10, 900):
-        assert epochs_of(EQUAL_EPOCHS, 6, kept, 1000) == 6
-        assert epochs_of("epochs=13", 6, kept, 1000) == 13
-
-
 @pytest.mark.parametrize("fraction", [0.1, 0.4, 0.55, 0.9, 0.99])
 @pytest.mark.parametrize("epochs", [1, 7, 20])
 def test_a_shorter_training_on_all_data_takes_the_steps_of_the_share_left_up_to_one_pass(fraction, epochs):
@@ -60,12 +47,3 @@ def test_a_shorter_training_on_all_data_takes_the_steps_of_the_share_left_up_to_
     assert (job.on_all, job.kept_of(1000)) == (True, 1000)
     apart = {passes: abs(passes - epochs * (1 - fraction)) for passes in range(1, epochs + 1)}
     assert apart[job.epochs(epochs, 1000, 1000)] == min(apart.values())
-
-
-@pytest.mark.parametrize("bad", ["", "equal", "epochs=0", "epochs=", "epochs=-2", "epochs=1.5", "epochs=2 ", "steps"])
-def test_what_is_no_protocol_is_refused_by_name(bad):
-    for read in (checked_protocol, lambda protocol: epochs_of(protocol, 6, 10, 20)):
-        with pytest.raises(InputError) as caught:
-            read(bad)
-        assert repr(bad) in str(caught.value)
-        assert "epochs=K" in str(caught.value)

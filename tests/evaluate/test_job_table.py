@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from leanset import RunFolderError
-from leanset.evaluate.job import EQUAL_EPOCHS, Job
+from leanset.evaluate.job import Job
 from leanset.evaluate.job_table import SETUP, JobTable
+from leanset.evaluate.protocol import EQUAL_EPOCHS
 from leanset.judge import FULL
 
 JOB = Job(0, 0.4, "lenet", EQUAL_EPOCHS, "el2n")

@@ -4,10 +4,10 @@ from collections import Counter
 import pytest
 
 from leanset import InputError
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import SELECTORS
-from leanset.judge import FULL, SHORTER, STRATIFIED
+from leanset.judge import FULL, ON_ALL, SHORTER, STRATIFIED
 
 
 def asked(**changes):
@@ -43,6 +43,16 @@ def test_a_shorter_training_on_all_data_is_not_asked_for_with_equal_steps_where_
     }
 
 
+def test_trainings_on_all_data_are_the_same_with_every_decay():
+    plain, total = (EQUAL_EPOCHS, EQUAL_STEPS), ("equal-epochs+total-decay", "equal-steps+total-decay")
+    jobs = asked(methods=("el2n", SHORTER), protocols=(*plain, *total)).jobs("lenet")
+    assert len(set(jobs)) == len(jobs)
+    assert [job.protocol for job in jobs if job.method in ON_ALL] == [EQUAL_EPOCHS, EQUAL_EPOCHS]
+    assert [job.protocol for job in jobs if job.method == "el2n"] == [*plain, *total]
+    on_all = [job for job in asked(methods=(SHORTER,), protocols=total).jobs("lenet") if job.on_all]
+    assert on_all == [job for job in jobs if job.on_all]
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -53,8 +63,12 @@ def test_a_shorter_training_on_all_data_is_not_asked_for_with_equal_steps_where_
         ({"fractions": ()}, r"\(0, 1\)"),
         ({"seeds": 0}, "seeds=0"),
         ({"protocols": ("epochs=0",)}, "'epochs=0'"),
+        ({"protocols": ("equal-epochs+decay",)}, r"'equal-epochs\+decay'.*\+total-decay"),
         ({"protocols": ()}, "protocol"),
-        ({"methods": (SHORTER,), "protocols": (EQUAL_STEPS,)}, "'shorter' is all data itself"),
+        (
+            {"methods": (SHORTER,), "protocols": (EQUAL_STEPS, "equal-steps+total-decay")},
+            "'shorter' is all data itself",
+        ),
     ],
 )
 def test_what_cannot_be_asked_is_named(changes, said):

@@ -3,9 +3,9 @@ import pytest
 
 from leanset import InputError
 from leanset.data import Images
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.setup import Setup, stratified_places, with_held_out
-from leanset.judge import FULL, SHORTER
 from tests.evaluate.setups import RECIPE, tiny_setup
 from tests.training.networks import striped_images
 
@@ -82,7 +82,6 @@ def test_the_identity_changes_with_whatever_finished_jobs_depend_on():
         tiny_setup(scorer_recipe=RECIPE.with_changes(epochs=2)),
         tiny_setup(runs=2),
         tiny_setup(random_draws=9),
-        tiny_setup(decay="total"),
     ]
     assert tiny_setup().identity() == setup.identity()
     fast = RECIPE.with_changes(precision="bfloat16")  # outcomes say which it was
@@ -101,13 +100,14 @@ def test_the_network_of_a_job_has_its_seed_its_epochs_and_a_rate_it_can_bear():
 
 
 def test_a_total_decay_weighs_as_much_beside_the_sum_of_the_losses_as_on_all_examples():
-    setup = tiny_setup(recipe=RECIPE.with_changes(weight_decay=1e-3), decay="total")
-    for method, kept in (("ccs", 12), (FULL, 48), (SHORTER, 48)):
-        made = setup.network(Job(0, 0.75, "conv4", EQUAL_STEPS, method), kept)
-        assert made.recipe.weight_decay * kept == pytest.approx(1e-3 * 48)
-    assert setup.scorer_settings().recipe.weight_decay == RECIPE.weight_decay
-    with pytest.raises(InputError, match="decay='sum'"):
-        tiny_setup(decay="sum")
+    setup = tiny_setup(recipe=RECIPE.with_changes(weight_decay=1e-3))
+    for length in (EQUAL_EPOCHS, EQUAL_STEPS, "epochs=3"):
+        usual, total = (
+            setup.network(Job(0, 0.75, "conv4", protocol, "ccs"), 12).recipe
+            for protocol in (length, f"{length}+total-decay")
+        )
+        assert total.weight_decay * 12 == pytest.approx(1e-3 * 48)
+        assert total.with_changes(weight_decay=1e-3) == usual
 
 
 def test_unknown_networks_protocols_and_devices_are_named():

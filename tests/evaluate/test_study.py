@@ -13,7 +13,8 @@ from leanset._progress import Silent
 from leanset._threads import thread_count
 from leanset.capture import NetworkSettings, trained_network
 from leanset.evaluate import study as study_module
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.study import Study
 from leanset.judge import FULL, SHORTER
 from leanset.training.loop import Quality

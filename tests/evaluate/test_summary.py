@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.summary import compared, summarise
 from leanset.evaluate.words import verdicts
 from leanset.judge import FULL, Comparison, Interval, as_dicts, verdict

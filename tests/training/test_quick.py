@@ -11,7 +11,8 @@ from leanset._progress import Silent
 from leanset.capture import NetworkSettings, network_seconds, network_statistics, trained_network
 from leanset.capture.network import Network
 from leanset.data import Dynamics
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.training import ImageBatches, NetworkFolder, build_model, fabric_for, preset, quality, train
 from leanset.training.models import Whitening
 from tests.evaluate.setups import tiny_setup

@@ -21,7 +21,6 @@ from leanset.settings import (
     CompareSettings,
     HeadOptions,
     NetworkOptions,
-    RetrainingOptions,
     WorkerOptions,
 )
 from leanset.trials import CompareResult, FeatureSource, compare_on, forecast_on
@@ -41,7 +40,7 @@ _OFTEN = ("methods", "fractions", "seeds", "loss", "C", "model", "epochs", "labe
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TrainingOptions(RetrainingOptions, NetworkOptions, WorkerOptions):
+class TrainingOptions(NetworkOptions, WorkerOptions):
     """How networks are trained in a comparison on images."""
 
     train_models: Annotated[
@@ -58,7 +57,12 @@ class TrainingOptions(RetrainingOptions, NetworkOptions, WorkerOptions):
     ] = None
     protocols: Annotated[
         Sequence[str] | None,
-        Option("how long to train: equal-epochs,equal-steps if not given, or epochs=K", rule=names, read=words_in),
+        Option(
+            "how to train on what is kept: equal-epochs,equal-steps if not given, or epochs=K; with +total-decay after it, the "
+            "weight decay is divided by the share kept",
+            rule=names,
+            read=words_in,
+        ),
     ] = None
     finished: Annotated[bool, Option("train nothing; make tables of all that is finished in --out", rule=yes_or_no)] = (
         False
@@ -161,7 +165,7 @@ def _asked(images: Images, settings: CompareCommand) -> "tuple[Setup, Question]"
         name: network_settings(images, replace(settings, model=name), seed=0)[0].recipe
         for name in settings.train_models or ()
     }
-    names = ("methods", "fractions", "seeds", "held_out_share", "protocols", "choose_epochs", "decay")
+    names = ("methods", "fractions", "seeds", "held_out_share", "protocols", "choose_epochs")
     given = {name: value for name in names if (value := getattr(settings, name)) is not None}
     return asked(
         images,

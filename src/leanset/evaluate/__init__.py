@@ -1,8 +1,9 @@
 from leanset.evaluate.compare import Answer, asked, compare, forecast_comparison, run_comparison
 from leanset.evaluate.forecast import forecast
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
+from leanset.evaluate.job import Job
 from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, stratified_places
 from leanset.evaluate.study import Study

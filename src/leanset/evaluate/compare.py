@@ -11,15 +11,15 @@ from leanset._folder import Folder, json_safe
 from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
 from leanset.evaluate.forecast import forecast
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job
+from leanset.evaluate.job import Job
 from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, seeds_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise
 from leanset.evaluate.words import beside_best, beside_shorter, costs, verdicts
-from leanset.head import MeanPenalty
 from leanset.judge import (
     FULL,
     LEANSET,
@@ -93,7 +93,6 @@ def compare(
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
-    decay: str = MeanPenalty.name,
     runs: int = 1,
     held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",
@@ -112,11 +111,11 @@ def compare(
     seeds : trainings of each kind; jobs with the same seed are compared in pairs
     out : folder for the results; trainings that are finished there are not repeated
     models : networks to train on the kept examples; `model` if empty
-    protocols : "equal-epochs", "equal-steps" or "epochs=K"
+    protocols : "equal-epochs", "equal-steps" or "epochs=K"; with "+total-decay" after it, the weight decay is divided by the
+        share kept
     recipe : how to train the networks, or the name of a preset; if None, each gets the preset with its own name, else "fast"
     other_recipes : by name, recipes of networks that `recipe` does not suit
     choose_epochs : epochs of the network that methods look at; as many as in `recipe` if None
-    decay : on a part of the examples, "mean" leaves the weight decay as it is, "total" divides it by the share kept
     runs : trainings of `model` over which scores are averaged
     held_out_share : share of each class to set aside for testing, if there are no held-out images
     device : "auto", "cpu", "cuda" or "mps"
@@ -149,7 +148,6 @@ def compare(
         recipe=recipe,
         other_recipes=other_recipes,
         choose_epochs=choose_epochs,
-        decay=decay,
         runs=runs,
         held_out_share=held_out_share,
         device=device,
@@ -170,7 +168,6 @@ def asked(
     recipe: Recipe | str | None = None,
     other_recipes: Mapping[str, Recipe] | None = None,
     choose_epochs: int | None = None,
-    decay: str = MeanPenalty.name,
     runs: int = 1,
     held_out_share: float = HELD_OUT_SHARE,
     device: str = "auto",
@@ -194,7 +191,6 @@ def asked(
         scorer_recipe=chosen.with_changes(epochs=choose_epochs),
         recipe=chosen,
         other_recipes=others,
-        decay=decay,
         runs=runs,
         device=device,
     )

@@ -7,7 +7,8 @@ from functools import cached_property
 from leanset._threads import available_threads, thread_count
 from leanset.capture import ExampleSeconds, Network, NetworkSettings, example_seconds, network_seconds
 from leanset.cost import estimate_plan
-from leanset.evaluate.job import EQUAL_EPOCHS, Job
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import EQUAL_EPOCHS
 from leanset.evaluate.study import Study
 from leanset.head import is_stored
 from leanset.judge import FULL, Forecast, Share

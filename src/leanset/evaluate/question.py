@@ -3,7 +3,8 @@ from dataclasses import dataclass
 
 from leanset._errors import InputError
 from leanset._rules import shares
-from leanset.evaluate.job import EQUAL_EPOCHS, EQUAL_STEPS, Job, checked_protocol, protocol_on_all
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS, Protocol
 from leanset.evaluate.setup import COMPARED
 from leanset.judge import FULL, SHORTER, check_methods, with_baseline
 
@@ -18,7 +19,7 @@ class Question:
     fractions : shares of the examples to remove
     seeds : trainings of each kind
     models : networks to train; the scorer if empty
-    protocols : "equal-epochs", "equal-steps" or "epochs=K"
+    protocols : names of `Protocol`s
 
     Examples
     --------
@@ -58,25 +59,22 @@ class Question:
             raise InputError(f"`seeds={self.seeds}` must be at least 1; intervals need at least 2.")
         if not self.protocols:
             raise InputError("`protocols=()` must name at least one protocol.")
-        for protocol in self.protocols:
-            checked_protocol(protocol)
-        if SHORTER in self.methods and set(self.protocols) == {EQUAL_STEPS}:
+        if all(protocol.has_equal_steps for protocol in map(Protocol, self.protocols)) and SHORTER in self.methods:
             raise InputError(
                 f"`methods`: with equal steps, {SHORTER!r} is all data itself; name another protocol, too."
             )
 
     def jobs(self, scorer: str) -> list[Job]:
         """Return the trainings that answer the question, seed by seed."""
-        on_all = dict.fromkeys(map(protocol_on_all, self.protocols))
         jobs = []
         for seed in range(self.seeds):
             for model in self.models or (scorer,):
-                jobs += [Job(seed, 0.0, model, protocol, FULL) for protocol in on_all]
+                jobs += [Job(seed, 0.0, model, Protocol(protocol).on_all, FULL) for protocol in self.protocols]
                 jobs += [
-                    Job(seed, fraction, model, protocol, method)
+                    Job(seed, fraction, model, Protocol(protocol).shorter if method == SHORTER else protocol, method)
                     for protocol in self.protocols
                     for fraction in self.fractions
                     for method in self.methods
-                    if (method, protocol) != (SHORTER, EQUAL_STEPS)  # that is all data again
+                    if method != SHORTER or not Protocol(protocol).has_equal_steps  # that is all data again
                 ]
-        return jobs
+        return list(dict.fromkeys(jobs))

@@ -12,8 +12,9 @@ from leanset._rng import stream
 from leanset._version import __version__
 from leanset.capture import NetworkSettings
 from leanset.data import Images
-from leanset.evaluate.job import Job, checked_protocol
-from leanset.head import PENALTIES, HeadStatistics, MeanPenalty
+from leanset.evaluate.job import Job
+from leanset.evaluate.protocol import Protocol
+from leanset.head import HeadStatistics
 from leanset.judge import BALANCED, LEANSET, PAPER, SHORTER, drawn_aside, prune_options
 from leanset.pruning import prune
 from leanset.result import PruneResult
@@ -41,7 +42,6 @@ class Setup:
     runs : trainings of the scorer over which scores are averaged
     coverages : by name of a method, another coverage for leanset, e.g. one for wrong labels
     random_draws : random removals to compare a selection's certificate with
-    decay : on a part of the examples, "mean" leaves the weight decay as it is, "total" divides it by the share kept
     device : where all networks are trained
     """
 
@@ -53,7 +53,6 @@ class Setup:
     runs: int = 1
     random_draws: int = 3
     coverages: Mapping[str, Coverage] = field(default_factory=dict)
-    decay: str = MeanPenalty.name
     device: str = "auto"
 
     def __post_init__(self) -> None:
@@ -61,8 +60,6 @@ class Setup:
             raise InputError(
                 "`Setup(images=...)` must have held-out images, because networks are tested on them; got none."
             )
-        if self.decay not in PENALTIES:
-            raise InputError(f"`decay={self.decay!r}` must be one of {', '.join(map(repr, PENALTIES))}.")
 
     def identity(self) -> dict[str, Any]:
         """Return what the jobs of a study have in common.
@@ -82,8 +79,7 @@ class Setup:
             "leanset_version": __version__,
         }
         coverages = {name: asdict(coverage) for name, coverage in self.coverages.items()}
-        later = {"coverages": coverages or None, "decay": None if self.decay == MeanPenalty.name else self.decay}
-        return known | {name: value for name, value in later.items() if value is not None}
+        return known | ({"coverages": coverages} if coverages else {})
 
     def recipes(self, jobs: Sequence[Job]) -> dict[str, dict[str, Any]]:
         """Return the recipe of each network of the jobs, as it is given."""
@@ -98,7 +94,7 @@ class Setup:
         """Return the settings of a job's network, which trains on `kept` examples."""
         recipe = self.recipe_of(job.model)
         n = len(self.images)
-        decay = PENALTIES[self.decay].l2_on(recipe.weight_decay, n, kept)
+        decay = Protocol(job.protocol).weight_decay(recipe.weight_decay, kept, n)
         part = replace(recipe, epochs=job.epochs(recipe.epochs, kept, n), weight_decay=decay)
         return NetworkSettings(model=job.model, recipe=part, seed=job.seed, device=self.device)
 
@@ -109,7 +105,7 @@ class Setup:
         for model in dict.fromkeys(job.model for job in jobs):
             check_precision(self.recipe_of(model).precision, fabric)
         for job in jobs:
-            checked_protocol(job.protocol)
+            Protocol(job.protocol)
 
     def select(self, statistics: HeadStatistics, job: Job, threads: int | None) -> PruneResult:
         """Let the job's method choose. Classes keep their shares, except with uniform random and the paper's method."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from leanset.evaluate.job import protocol_on_all
+from leanset.evaluate.protocol import Protocol
 from leanset.judge import FULL, Comparison, Interval, holm, mean_interval, paired
 
 Outcome = Mapping[str, Any]  # the row of a finished job
@@ -97,7 +97,7 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
     mine = by_seed[kind]
     accuracy = mean_interval([job["accuracy"] for job in mine.values()])
     against = compared(mine, by_seed.get((model, protocol, fraction, baseline), {}))
-    full = by_seed.get((model, protocol_on_all(protocol), 0.0, FULL), {})
+    full = by_seed.get((model, Protocol(protocol).on_all, 0.0, FULL), {})
     against_full = compared(mine, full)
     choosing = _mean(mine, "selection_seconds")
     return SummaryRow(
@@ -152,12 +152,12 @@ def parts_of(rows: Sequence[SummaryRow]) -> list[tuple[str, list[SummaryRow]]]:
 
 
 def _is_part(row: SummaryRow, model: str, protocol: str) -> bool:
-    return row.model == model and row.protocol == (protocol_on_all(protocol) if row.method == FULL else protocol)
+    return row.model == model and row.protocol == (Protocol(protocol).on_all if row.method == FULL else protocol)
 
 
 def title(model: str, protocol: str) -> str:
     """Return what a part of a summary is about."""
-    return f"{model}, {protocol.replace('-', ' ')}"
+    return f"{model}, {Protocol(protocol).title}"
 
 
 def methods_in(rows: Iterable[SummaryRow]) -> list[str]:

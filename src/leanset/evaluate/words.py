@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from leanset.evaluate.protocol import Protocol
 from leanset.evaluate.summary import Outcome, SummaryRow, by_kind, compared, title
 from leanset.judge import (
     BALANCED,
@@ -53,7 +54,7 @@ def beside_shorter(outcomes: Sequence[Outcome], method: str) -> list[str]:
     """Say in words whether a method's sets are worth more than a shorter training on all examples, if that was tried."""
     known, said = by_kind(outcomes), []
     for (model, protocol, fraction, name), ours in known.items():
-        theirs = known.get((model, protocol, fraction, SHORTER), {})
+        theirs = known.get((model, Protocol(protocol).shorter, fraction, SHORTER), {})
         if name == method and ours.keys() & theirs.keys():
             found = compared(ours, theirs)
             words = verdict(method, f"a shorter training on all data{_other_steps(ours, theirs)}", fraction, found)
