@@ -273,3 +273,10 @@ def test_a_set_for_a_network_is_not_judged_by_the_head(toy, coverage, told):
     assert ("WORSE" in said.beside) != told
     assert ("a network that is trained anew" in said.beside) == told
     assert (about_random(worse) == []) == told
+
+
+@pytest.mark.parametrize(("epochs", "coverage", "told"), [(4, "auto", True), (5, "auto", False), (4, "none", False)])
+def test_a_set_that_a_short_training_chose_is_told_of(toy, epochs, coverage, told):
+    stats = recorded(toy, epochs=epochs)
+    found = leanset.prune(stats, fraction=0.5, coverage=coverage, solver=CALM, frontier=False).certificate.findings
+    assert [f"trained for {epochs} epochs" in finding.text for finding in found if finding.code == "LS120"] == [True] * told

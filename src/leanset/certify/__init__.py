@@ -3,6 +3,7 @@ from leanset.certify.certificate import Certificate
 from leanset.certify.findings import (
     Finding,
     about_chance,
+    about_few_epochs,
     about_the_bound,
     about_the_clock,
     about_the_fewest,
@@ -18,6 +19,7 @@ __all__ = [
     "Finding",
     "Prediction",
     "about_chance",
+    "about_few_epochs",
     "about_the_bound",
     "about_the_clock",
     "about_the_fewest",

@@ -9,6 +9,7 @@ _ABOVE_CHANCE = 0.1  # share of the way from chance to perfection below which an
 
 
 FOR_A_NETWORK = "LS119"
+_FEW_EPOCHS = 5  # chosen by three epochs, sets trained no better than random ones; by ten, better (docs/comparison.md)
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,25 @@ def about_the_network() -> Finding:
         "Chosen for a network that is trained anew on what is kept: examples stay from which networks learn most, and among "
         "such sets one that moves the head little. For a head on these fixed features, `coverage='none'` chooses better.",
     )
+
+
+def about_few_epochs(epochs: int) -> list[Finding]:
+    """State that the recorded training was too short to choose by, if it was.
+
+    Examples
+    --------
+    >>> about_few_epochs(3)[0].code, about_few_epochs(10)
+    ('LS120', [])
+    """
+    if epochs >= _FEW_EPOCHS:
+        return []
+    return [
+        Finding(
+            "LS120",
+            f"The network that chose was trained for {epochs} {'epoch' if epochs == 1 else 'epochs'}. From which examples a "
+            "network learns most is hardly seen in so few, and the set may train no better than a random one.",
+        )
+    ]
 
 
 def about_the_bound(limit: float) -> Finding:

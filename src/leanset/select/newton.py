@@ -23,7 +23,7 @@ import numpy as np
 from leanset._arrays import Mask, Rows, quantile_bins
 from leanset._progress import part_of
 from leanset._rng import stream
-from leanset.certify import Finding, about_the_network
+from leanset.certify import Finding, about_few_epochs, about_the_network
 from leanset.head import refit
 from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
@@ -137,11 +137,13 @@ class NewtonSearch(ExchangeSearch):
         """State what coverage chose for, and how many labels are disputed if examples were removed for it."""
         if self.coverage is None or not removal.removed.any():
             return []
+        epochs = min(run.epochs for run in self.task.recorded.dynamics or ())
+        found = [about_the_network(), *about_few_epochs(epochs)]
         doubted = self.coverage.doubted(self.disputed)
         if doubted <= 0:
-            return [about_the_network()]
+            return found
         return [
-            about_the_network(),
+            *found,
             Finding(
                 "LS107",
                 f"{self.disputed:.0%} of the labels are disputed: the network confidently predicts another class. The hardest "

@@ -12,6 +12,7 @@ except ModuleNotFoundError as error:
 from leanset.data import Dynamics
 from leanset.training.batches import Batch, Batches, ImageBatches, PixelScale, steps_of
 from leanset.training.checkpoint import load_weights, read_checkpoint
+from leanset.training.convolutions import FastConvolutions
 from leanset.training.datasets import DatasetBatches
 from leanset.training.flops import step_flops, training_pflop
 from leanset.training.folder import EARLY, HEAD, NetworkFolder
@@ -36,6 +37,7 @@ __all__ = [
     "DatasetBatches",
     "Dynamics",
     "EpochLog",
+    "FastConvolutions",
     "ImageBatches",
     "KeptSampler",
     "NetworkFolder",

@@ -108,6 +108,11 @@ ADVICE: dict[str, Advice] = {
         KNOW,
         "Train the network anew on what is kept; figures about the head say little about it. `leanset compare` measures it.",
     ),
+    "LS120": Advice(
+        "Chosen by a short training",
+        ACT,
+        "Train the network that chooses for as many epochs as you would train it anyway, ten or more.",
+    ),
 }
 
 
