@@ -1,6 +1,7 @@
 import csv
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -72,11 +73,14 @@ def test_the_report_of_a_run_on_images_shows_them_with_their_file_names(image_fo
     assert 'id="map"' in text  # the features are those that the run left in its folder
 
 
-def test_the_same_command_takes_up_its_run_and_another_coverage_is_another_run(image_folder, image_run):
+def test_the_same_command_takes_up_its_run_and_another_coverage_is_another_run(image_folder, image_run, tmp_path):
     again = ("prune", f"folder:{image_folder}", *NETWORK, "--fraction", 0.4, "--no-frontier", "--out", image_run)
     made = (image_run / "certificate.json").read_bytes()
     assert json.loads((image_run / "settings.json").read_text())["coverage"]["name"] == "Coverage"
-    call(*again, check=0)
+    shown = call(*again, check=0).stdout
+    [command] = [line.partition("kept: ")[2] for line in shown.splitlines() if line.startswith("Train on what is kept")]
+    part = call(*shlex.split(command)[1:], *NETWORK[2:], "--json", "--out", tmp_path / "next", check=0)
+    assert json.loads(part.stdout)["examples"] == len(leanset.load(image_run).kept)
     call(*again, "--coverage", "auto", check=0)
     assert (image_run / "certificate.json").read_bytes() == made
     assert "--coverage" in call(*again, "--coverage", "none", check=3).stderr

@@ -279,4 +279,6 @@ def test_a_set_for_a_network_is_not_judged_by_the_head(toy, coverage, told):
 def test_a_set_that_a_short_training_chose_is_told_of(toy, epochs, coverage, told):
     stats = recorded(toy, epochs=epochs)
     found = leanset.prune(stats, fraction=0.5, coverage=coverage, solver=CALM, frontier=False).certificate.findings
-    assert [f"trained for {epochs} epochs" in finding.text for finding in found if finding.code == "LS120"] == [True] * told
+    assert [f"trained for {epochs} epochs" in finding.text for finding in found if finding.code == "LS120"] == [
+        True
+    ] * told

@@ -1,3 +1,4 @@
+import shlex
 from dataclasses import replace
 
 from leanset.cli import options, show
@@ -31,6 +32,7 @@ def prune_command(
     from leanset import estimate, prune  # here, because they import all that computes, and the help needs none of it
     from leanset.cli.report import write_report
     from leanset.report import check_page
+    from leanset.runs import KEPT
 
     settings = replace(settings, progress=False if quiet or as_json else None)
     if dry_run:
@@ -52,5 +54,8 @@ def prune_command(
             show.show_folder(str(out))  # nobody else says where it is
     else:
         show.show_result(result, str(out))
+        if result.certificate.for_a_network and settings.model is not None:
+            kept = ("--subset", str(out / KEPT), "--decay", "total")
+            show.show_next(shlex.join(("leanset", "train", source, "--model", settings.model, *kept)))
         if report is not None:
             show.show_saved(report)

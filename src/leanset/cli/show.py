@@ -53,6 +53,11 @@ def show_folder(folder: str) -> None:
     OUT.print(f"Saved in {folder}", soft_wrap=True)
 
 
+def show_next(command: str) -> None:
+    """Print the command that people usually want next."""
+    OUT.print(f"Train on what is kept: {command}", soft_wrap=True)
+
+
 def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folder: str) -> None:
     """Print the result of a training and its folder."""
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)

@@ -6,7 +6,7 @@ from leanset.report.verdict import certificate_lines, verdict
 from leanset.report.words import number, share
 
 Row = tuple[str, str, str]
-_URGENT = ("LS108", "LS118")  # a bound that is exceeded, a network near chance
+_URGENT = ("LS108", "LS118", "LS120")  # a bound that is exceeded, a network near chance or hardly trained
 _IN_THE_REPORT = ("LS102",)
 _MOST_LISTED = 10  # labels or columns, after which the others are counted
 
