@@ -1,3 +1,4 @@
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -15,6 +16,14 @@ def pytest_configure():
     # A shell lets processes in the background ignore Ctrl-C, and they hand that on; the tests of interrupts need it.
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    _take_one_core(os.environ.get("PYTEST_XDIST_WORKER"))
+
+
+def _take_one_core(worker):
+    """Give each process of pytest-xdist a core of its own: the threads of several would wait for one another, and spin."""
+    if worker is not None and hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
 
 
 @pytest.fixture(scope="session")
