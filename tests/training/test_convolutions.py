@@ -6,7 +6,7 @@ from torch.nn.functional import pad
 
 from leanset._threads import thread_count
 from leanset.training import convolutions, torch_threads
-from leanset.training.convolutions import FastConvolutions
+from leanset.training.convolutions import FastConvolutions, fast_convolutions
 
 SHAPES = [(5, 3, 4, 7, 7), (70, 2, 3, 4, 5), (3, 4, 2, 3, 3), (2, 3, 5, 9, 6), (1, 1, 1, 1, 1), (2, 2, 2, 16, 13)]
 
@@ -95,6 +95,16 @@ def test_mixed_precision_stays_torchs():
     layer, images = nn.Conv2d(4, 4, 3, padding=1), torch.randn(3, 4, 8, 8)
     with torch.autocast("cpu", torch.float16), FastConvolutions():
         assert layer(images).dtype == torch.float16
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # of the compiler itself
+def test_networks_on_a_gpu_and_those_that_torch_compiles_are_left_alone():
+    cpu, layer = torch.device("cpu"), nn.Conv2d(3, 8, 3)
+    assert isinstance(fast_convolutions(nn.Sequential(layer), cpu), FastConvolutions)
+    assert not isinstance(fast_convolutions(layer, torch.device("cuda")), FastConvolutions)
+    assert not isinstance(fast_convolutions(nn.Sequential(torch.compile(layer)), cpu), FastConvolutions)
+    layer.compile()
+    assert not isinstance(fast_convolutions(nn.Sequential(layer), cpu), FastConvolutions)
 
 
 def test_small_convolutions_stay_torchs():

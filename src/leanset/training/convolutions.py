@@ -1,13 +1,13 @@
 """Faster convolutions for trainings on a CPU."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.overrides import TorchFunctionMode
 
@@ -31,7 +31,7 @@ class FastConvolutions(TorchFunctionMode):
 
     Examples
     --------
-    >>> images, layer = torch.randn(64, 64, 16, 16), torch.nn.Conv2d(64, 64, 3, padding=1)
+    >>> images, layer = torch.randn(64, 64, 16, 16), nn.Conv2d(64, 64, 3, padding=1)
     >>> with torch.no_grad(), FastConvolutions():
     ...     fast = layer(images)
     >>> bool((fast - layer(images)).abs().max() < 1e-4)
@@ -65,6 +65,18 @@ class FastConvolutions(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+def fast_convolutions(model: nn.Module, device: torch.device) -> AbstractContextManager[object]:
+    """Return `FastConvolutions` for a training on a CPU; nothing for a network that torch compiles, which does it its own way.
+
+    Examples
+    --------
+    >>> isinstance(fast_convolutions(nn.Conv2d(3, 8, 3), torch.device("cpu")), FastConvolutions)
+    True
+    """
+    compiled = any(hasattr(part, "_orig_mod") or part._compiled_call_impl is not None for part in model.modules())
+    return nullcontext() if compiled or device.type != "cpu" else FastConvolutions()
+
+
 def _pays(
     images: Tensor,
     filters: Tensor,
@@ -85,7 +97,7 @@ def _pays(
 
 def _is_float32_on_cpu(*tensors: Tensor) -> bool:
     return not torch.is_autocast_enabled("cpu") and all(
-        type(tensor) in (Tensor, torch.nn.Parameter) and tensor.dtype == torch.float32 and tensor.device.type == "cpu"
+        type(tensor) in (Tensor, nn.Parameter) and tensor.dtype == torch.float32 and tensor.device.type == "cpu"
         for tensor in tensors
     )
 

@@ -19,7 +19,7 @@ from leanset._progress import Advance, Reporter, Silent, part_of
 from leanset._rng import stream
 from leanset.data import Dynamics
 from leanset.training.batches import Batch, Batches, steps_of
-from leanset.training.convolutions import FastConvolutions
+from leanset.training.convolutions import fast_convolutions
 from leanset.training.devices import channels_last, torch_threads
 from leanset.training.folder import NetworkFolder
 from leanset.training.history import EpochLog
@@ -99,7 +99,7 @@ def train(
     title = f"Training on {len(places):,} examples"
     with (
         torch_threads(fabric.world_size),
-        FastConvolutions(),
+        fast_convolutions(model, fabric.device),
         watcher.stage(title, units=recipe.epochs * len(places), unit="images") as advance,
     ):
         _fit_whitening(model, data, places)
