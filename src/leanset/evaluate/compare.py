@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import fill
 
 from leanset._errors import InputError
 from leanset._folder import Folder, json_safe
@@ -47,6 +48,7 @@ TABLE = "table"  # sub-folder of the jobs
 METHODS = ("leanset", "ccs", "el2n", "forgetting", "random")
 FRACTIONS, SEEDS, HELD_OUT_SHARE = (0.2, 0.4, 0.6), 3, 0.2
 PROTOCOLS = (EQUAL_EPOCHS, EQUAL_STEPS)
+_TITLE = 42  # characters of a panel's title in one line
 
 
 @dataclass(frozen=True)
@@ -265,7 +267,7 @@ def _write(out: Path, answer: Answer, outcomes: Sequence[Outcome]) -> None:
 def _panels(rows: Sequence[SummaryRow]) -> list[Panel]:
     panels = []
     for title, part in parts_of(rows):
-        panels += [accuracy_panel(title, part), difference_panel(f"{title}: against random", part)]
+        panels += [accuracy_panel(title, part), difference_panel(fill(f"{title}: against random", _TITLE), part)]
     return panels
 
 
