@@ -48,7 +48,7 @@ TABLE = "table"  # sub-folder of the jobs
 METHODS = ("leanset", "ccs", "el2n", "forgetting", "random")
 FRACTIONS, SEEDS, HELD_OUT_SHARE = (0.2, 0.4, 0.6), 3, 0.2
 PROTOCOLS = (EQUAL_EPOCHS, EQUAL_STEPS)
-_TITLE = 42  # characters of a panel's title in one line
+_TITLE = 36  # characters of a panel's title in one line
 
 
 @dataclass(frozen=True)
