@@ -1,24 +1,45 @@
-"""What is lost if a cheaper training chooses: fewer epochs of the network that methods look at.
+"""What is lost if a cheaper training chooses: fewer epochs, or a smaller network, than the one that is trained on the set.
 
-All of CIFAR-10. `quick` is trained for a few epochs instead of ten, each with the whole course of its learning rate; leanset
-chooses by what that training recorded, and `quick` is trained on what is kept for its ten epochs, as in the study in
-results/cifar10 (`leanset compare`, see docs/comparison.md), whose rows of the same seeds are beside them: chosen by ten
-epochs, and drawn at random. Cost is the arithmetic of the training that chooses, as a share of one training on all data.
-Tested on the test batch.
+All of CIFAR-10. The network that methods look at is `quick` for a few epochs instead of ten, each with the whole course of its
+learning rate, or a smaller network for ten epochs with its own preset. leanset chooses by what that training recorded, and
+`quick` is trained on what is kept for its ten epochs, as in the study in results/cifar10 (`leanset compare`, see
+docs/comparison.md), whose rows of the same seeds are beside them: chosen by `quick` after ten epochs, and drawn at random. Cost
+is the arithmetic of the training that chooses, as a share of one training on all data. Tested on the test batch.
 
 Finished trainings stay in `chooser/` beside the record, so that an interrupted benchmark goes on.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from benchmarks._data import cifar10_folder, first_images
 from benchmarks._record import Findings, Request, Row
-from leanset.capture import Network
+from leanset.capture import Network, NetworkSettings
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
-from leanset.training import preset, training_pflop
+from leanset.training import Recipe, preset, preset_of, training_pflop
 
-FRACTION, SEEDS, EPOCHS = 0.8, (1,), (3,)
+FRACTION, SEEDS = 0.8, (1,)
+
+
+@dataclass(frozen=True)
+class Chooser:
+    """A network, and how long it is trained."""
+
+    model: str
+    epochs: int
+
+    @property
+    def recipe(self) -> Recipe:
+        """Its preset, for its number of epochs."""
+        return replace(preset(preset_of(self.model)), precision="fastest", epochs=self.epochs)
+
+    @property
+    def folder(self) -> str:
+        """Where its study lies."""
+        return f"{self.model}-{self.epochs}-epochs"
+
+
+CHOOSERS = (Chooser("quick", 3), Chooser("quick", 5), Chooser("conv4", 10))
 
 
 def run(request: Request) -> Findings:
@@ -32,27 +53,29 @@ def run(request: Request) -> Findings:
     chosen = [Job(seed, FRACTION, "quick", EQUAL_EPOCHS, LEANSET) for seed in SEEDS]
     drawn = [replace(job, method=STRATIFIED) for job in chosen]
     rows = _rows(Study(setup, folder / "cifar10" / "table"), [*drawn, *chosen])
-    for epochs in (1,) if request.small else EPOCHS:
-        shorter = replace(setup, scorer_recipe=replace(recipe, epochs=epochs))
-        rows += _rows(Study(shorter, request.out / "chooser" / f"epochs-{epochs}"), chosen)
+    for chooser in (Chooser("conv4", 1),) if request.small else CHOOSERS:
+        cheaper = replace(setup, scorer=chooser.model, scorer_recipe=chooser.recipe)
+        rows += _rows(Study(cheaper, request.out / "chooser" / chooser.folder), chosen)
     return Findings(rows, list(SEEDS), [])
 
 
 def _rows(study: Study, jobs: list[Job]) -> list[Row]:
     study.run(jobs)
-    cost = _pflop(study.setup, study.setup.scorer_recipe.epochs) / _pflop(study.setup, study.setup.recipe.epochs)
+    setup, none = study.setup, {"chooser": None, "epochs_of_chooser": None, "cost_of_chooser": 0.0}
+    scorer = setup.scorer_settings()
+    trained = replace(scorer, model="quick", recipe=setup.recipe_of("quick"))
+    cost = _pflop(setup, scorer) / _pflop(setup, trained)
+    chooser = {"chooser": setup.scorer, "epochs_of_chooser": scorer.recipe.epochs, "cost_of_chooser": cost}
     return [
-        {
-            "method": outcome["method"],
-            "epochs_of_chooser": None if outcome["method"] == STRATIFIED else study.setup.scorer_recipe.epochs,
-            "cost_of_chooser": 0.0 if outcome["method"] == STRATIFIED else cost,
-        }
+        {"method": outcome["method"]}
+        | (none if outcome["method"] == STRATIFIED else chooser)
         | {name: outcome[name] for name in ("fraction", "seed", "accuracy", "loss", "precision")}
         for outcome in study.outcomes(jobs)
     ]
 
 
-def _pflop(setup: Setup, epochs: int) -> float:
-    settings, images = setup.scorer_settings(), setup.images
-    recipe = replace(settings.recipe, epochs=epochs)
-    return training_pflop(Network(images, settings).model, (images.channels, *images.size), recipe, len(images))
+def _pflop(setup: Setup, settings: NetworkSettings) -> float:
+    images = setup.images
+    return training_pflop(
+        Network(images, settings).model, (images.channels, *images.size), settings.recipe, len(images)
+    )

@@ -37,7 +37,7 @@ def test_what_is_wrong_is_said_before_the_data_is_read(tmp_path, monkeypatch):
         (("figure-7",), "experiment 'figure-7' is unknown; choose from theory, pruning"),
         (
             ("pruning", "--scale", "huge", "--data", "absent.npz"),
-            "--scale huge is unknown; choose from cpu, published",
+            "--scale huge is unknown; choose from cpu, quick, published",
         ),
         (("noise", "--data", "absent.npz"), "give --noisy-labels"),
         (("pruning",), "no data: give --data cifar10:DIR"),

@@ -23,6 +23,13 @@ def test_a_class_with_fewer_images_than_the_scale_asks_for_sets_the_size(experim
     assert (np.diff(small.places) > 0).all()
 
 
+def test_a_network_that_the_recipe_of_a_scale_does_not_suit_is_trained_with_its_own(experiment):
+    own = replace(experiment.scale.recipe, epochs=7)
+    study = replace(experiment, scale=replace(experiment.scale, other_recipes={"conv4": own})).study()
+    assert study.setup.recipe_of("conv4").epochs == 7
+    assert study.setup.recipe_of("lenet").epochs == experiment.scale.recipe.epochs
+
+
 @pytest.mark.parametrize("option", ["seeds", "workers"])
 def test_no_seeds_and_no_workers_are_refused(experiment, option):
     with pytest.raises(InputError, match=f"`{option}=0` must be at least 1"):

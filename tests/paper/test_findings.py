@@ -126,6 +126,7 @@ def test_the_record_says_how_it_was_made_and_holds_no_path(experiment, tables, n
         "per_class": 20,
         "scorer": "lenet",
         "recipe": TINY.recipe.to_dict(),
+        "other_recipes": {},
         "seeds": 2,
     }
     assert record["settings"] == json.loads(json.dumps(asdict(TINY_SETTINGS[name])))

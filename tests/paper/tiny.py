@@ -45,6 +45,7 @@ TINY_SETTINGS = {
         map_entries=9_000,
         per_class=5,
         methods=(UNIFORM, LEANSET),
+        recipe=TINY.recipe,
         epochs=2,
         whole_epochs=1,
         seeds=1,

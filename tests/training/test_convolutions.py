@@ -13,8 +13,8 @@ SHAPES = [(5, 3, 4, 7, 7), (70, 2, 3, 4, 5), (3, 4, 2, 3, 3), (2, 3, 5, 9, 6), (
 
 @pytest.fixture
 def tiles_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit in ("_LEAST_CHANNELS", "_MORE_CHANNELS", "_LEAST_PRODUCTS"):
-        monkeypatch.setattr(convolutions, limit, 0)
+    for kind in ("_WITH_AVX512", "_ELSEWHERE"):
+        monkeypatch.setattr(convolutions, kind, convolutions._Least(channels=0, filters=0, products=0))
 
 
 def plain(images: Tensor, filters: Tensor) -> Tensor:

@@ -35,7 +35,11 @@ Data = Annotated[
     ),
 ]
 ScaleName = Annotated[
-    str, typer.Option(help="cpu: about an hour each on two cores; published: as in the paper, for a GPU.")
+    str,
+    typer.Option(
+        help="cpu: about an hour each on two cores; quick: all images, hours on two cores; published: as in the paper, for a "
+        "GPU."
+    ),
 ]
 PaperOut = Annotated[Path, typer.Option("--out", help="Folder for tables, figures and records.")]
 Work = Annotated[

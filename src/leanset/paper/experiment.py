@@ -97,6 +97,7 @@ class Experiment:
             scorer=scorer,
             scorer_recipe=self.scale.recipe,
             recipe=recipe or self.scale.recipe,
+            other_recipes=self.scale.other_recipes,
             coverages=coverages or {},
         )
         return Study(setup, self.work / (f"{scorer}-{name}" if name else scorer))

@@ -11,7 +11,7 @@ from leanset.evaluate import Job, Study, SummaryRow, accuracy_table, summarise
 from leanset.judge import FULL, LEANSET, STRATIFIED, as_dicts, fraction_table, mean_interval
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
-from leanset.paper.scale import CPU, PUBLISHED
+from leanset.paper.scale import CPU, PUBLISHED, QUICK
 from leanset.report import Bars, bars_figure
 from leanset.select import Coverage
 
@@ -132,8 +132,9 @@ class NoiseSettings:
         )
 
 
-SIZES = {
-    CPU: NoiseSettings(methods=(STRATIFIED, "el2n", "aum", "ccs", LEANSET), fractions=(0.4,)),
+SIZES = dict.fromkeys(
+    (CPU, QUICK), NoiseSettings(methods=(STRATIFIED, "el2n", "aum", "ccs", LEANSET), fractions=(0.4,))
+) | {
     PUBLISHED: NoiseSettings(
         methods=(STRATIFIED, "herding", "forgetting", "el2n", "aum", "ccs", LEANSET), fractions=(0.2, 0.4, 0.6, 0.8)
     ),

@@ -18,7 +18,7 @@ from leanset.evaluate import (
 from leanset.judge import BALANCED, FULL, LEANSET, PAPER, STRATIFIED, UNIFORM, as_dicts
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
-from leanset.paper.scale import CPU, PUBLISHED
+from leanset.paper.scale import CPU, PUBLISHED, QUICK
 from leanset.report import curves_figure
 
 _IN_THE_PAPER = (UNIFORM, "herding", "forgetting", "grand", "el2n", "influence", PAPER)  # its figure 1
@@ -76,8 +76,9 @@ class PruningSettings:
         )
 
 
-SIZES = {
-    CPU: PruningSettings(step_methods=(STRATIFIED, "ccs", "el2n", LEANSET), step_fractions=(0.8,)),
+SIZES = dict.fromkeys(
+    (CPU, QUICK), PruningSettings(step_methods=(STRATIFIED, "ccs", "el2n", LEANSET), step_fractions=(0.8,))
+) | {
     PUBLISHED: PruningSettings(
         step_methods=(STRATIFIED, *_IN_THE_PAPER, *_MODERN, LEANSET), step_fractions=(0.2, 0.4, 0.6, 0.8, 0.9)
     ),

@@ -1,11 +1,12 @@
-"""The size of the experiments: as published, for a GPU, or small enough for two processor cores."""
+"""The size of the experiments: as published, for a GPU; all images and a fast network; or an hour each of two cores."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from leanset._errors import InputError
 from leanset.training import PRESETS, Recipe
 
-CPU, PUBLISHED = "cpu", "published"
+CPU, QUICK, PUBLISHED = "cpu", "quick", "published"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,10 +15,11 @@ class Scale:
 
     Attributes
     ----------
-    name : "cpu" or "published"
+    name : "cpu", "quick" or "published"
     per_class : training examples per class (fewer if a class has fewer), drawn with a fixed seed; all if None
     scorer : network that the methods look at
-    recipe : how all networks are trained
+    recipe : how networks are trained
+    other_recipes : by name, how networks are trained that `recipe` does not suit
     seeds : trainings of each kind
     """
 
@@ -25,6 +27,7 @@ class Scale:
     per_class: int | None
     scorer: str
     recipe: Recipe
+    other_recipes: Mapping[str, Recipe] = field(default_factory=dict)
     seeds: int
 
 
@@ -35,6 +38,14 @@ SCALES = {
         scorer="conv4",
         # 70 % after these ten epochs on 10,000 images of CIFAR-10, a minute on one core.
         recipe=PRESETS["fast"].with_changes(epochs=10, lr=0.2, weight_decay=5e-4, batch_size=64),
+        seeds=3,
+    ),
+    QUICK: Scale(
+        name=QUICK,
+        per_class=None,
+        scorer="quick",
+        recipe=PRESETS["quick"].with_changes(precision="fastest"),
+        other_recipes=dict.fromkeys(("resnet8", "resnet20"), PRESETS["fast"].with_changes(precision="fastest")),
         seeds=3,
     ),
     PUBLISHED: Scale(

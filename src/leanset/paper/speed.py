@@ -8,7 +8,7 @@ from leanset.evaluate import EQUAL_EPOCHS, Job, Outcome, Study, SummaryRow, comp
 from leanset.judge import FULL, LEANSET, Interval, as_dicts, markdown_table
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings
-from leanset.paper.scale import CPU, PUBLISHED
+from leanset.paper.scale import CPU, PUBLISHED, QUICK
 from leanset.report import Curve, Panel, curves_figure
 
 _IN_THE_PAPER = (
@@ -71,7 +71,11 @@ class SpeedSettings:
         )
 
 
-SIZES = {CPU: SpeedSettings(epochs=(3, 5)), PUBLISHED: SpeedSettings(epochs=(25, 50, 100))}
+SIZES = {
+    CPU: SpeedSettings(epochs=(3, 5)),
+    QUICK: SpeedSettings(epochs=(3, 6, 17)),
+    PUBLISHED: SpeedSettings(epochs=(25, 50, 100)),
+}
 
 
 def _curve(rows: Sequence[SummaryRow], fraction: float) -> Curve:

@@ -17,7 +17,7 @@ from leanset.judge import BALANCED, FULL, LEANSET, PAPER, STRATIFIED, as_dicts, 
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings
 from leanset.paper.gap_rows import Agreement, GapRow, MeanGap, agreement, mean_gaps, retraining_row
-from leanset.paper.scale import CPU, PUBLISHED
+from leanset.paper.scale import SCALES
 from leanset.plan import plan_for
 from leanset.report import Bars, bars_figure
 from leanset.settings import Settings
@@ -74,7 +74,7 @@ class TheorySettings:
         )
 
 
-SIZES = dict.fromkeys((CPU, PUBLISHED), TheorySettings())
+SIZES = dict.fromkeys(SCALES, TheorySettings())
 
 
 def _predicted(study: Study, jobs: list[Job], advance: Advance) -> list[GapRow]:

@@ -6,7 +6,7 @@ from leanset.evaluate import Job, Study, accuracy_panel, accuracy_table, parts_o
 from leanset.judge import LEANSET, STRATIFIED, as_dicts
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
-from leanset.paper.scale import CPU, PUBLISHED
+from leanset.paper.scale import CPU, PUBLISHED, QUICK
 from leanset.report import curves_figure
 
 
@@ -62,6 +62,12 @@ SIZES = {
         scorer="conv4",
         models=("lenet", "resnet8"),
         methods=(STRATIFIED, "ccs", LEANSET),
+        fractions=(0.4, 0.8),
+    ),
+    QUICK: TransferSettings(
+        scorer="quick",
+        models=("resnet8", "resnet20"),
+        methods=(STRATIFIED, "dual", LEANSET),
         fractions=(0.4, 0.8),
     ),
     PUBLISHED: TransferSettings(

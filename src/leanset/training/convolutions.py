@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
 
@@ -14,10 +15,21 @@ from torch.overrides import TorchFunctionMode
 from leanset._threads import in_order, working_threads
 from leanset.training.tile_kernels import PRODUCTS, Images, convolve, filter_gradients
 
-# Measured on one core with AVX2 against torch 2.13 (oneDNN): with fewer channels than these, cutting and joining tiles takes
-# as long as the fewer products save.
-_LEAST_CHANNELS, _MORE_CHANNELS = 32, 64
-_LEAST_PRODUCTS = 2**29  # of the definition; smaller convolutions are not worth a compilation
+
+@dataclass(frozen=True)
+class _Least:
+    """From which size on a convolution is faster by tiles."""
+
+    channels: int  # of images and of outputs
+    filters: int  # pairs of an input and an output channel
+    products: int  # of the definition
+    side: int = 1  # pixels of height and of width
+
+
+# Measured on one core against torch 2.13 (oneDNN). Below these, cutting and joining tiles takes as long as the fewer products
+# save, or is not worth a compilation. Where a CPU has AVX-512, oneDNN computes products twice as fast, tiles hardly gain.
+_WITH_AVX512 = _Least(channels=64, filters=2**14, products=2**32, side=6)
+_ELSEWHERE = _Least(channels=32, filters=2**11, products=2**29)
 _IMAGES = 64  # a thread's share; fixed, so that sums do not depend on the number of threads
 _G = torch.tensor([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]]) / 24
 
@@ -90,9 +102,13 @@ def _pays(
     plain = (stride, padding, dilation, groups) in (((1, 1), (1, 1), (1, 1), 1), (1, 1, 1, 1))
     if not (plain and images.ndim == 4 and tuple(filters.shape[2:]) == (3, 3) and _is_float32_on_cpu(images, filters)):
         return False
-    fewer, more = sorted(filters.shape[:2])
-    products = images.numel() * len(filters) * 9
-    return fewer >= _LEAST_CHANNELS and more >= _MORE_CHANNELS and products >= _LEAST_PRODUCTS
+    least = _WITH_AVX512 if torch.backends.cpu.get_cpu_capability() == "AVX512" else _ELSEWHERE
+    return (
+        min(filters.shape[:2]) >= least.channels
+        and filters.shape[0] * filters.shape[1] >= least.filters
+        and images.numel() * len(filters) * 9 >= least.products
+        and min(images.shape[2:]) >= least.side
+    )
 
 
 def _is_float32_on_cpu(*tensors: Tensor) -> bool:

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -65,7 +66,9 @@ def number_type(precision: str, fabric: Fabric) -> str:
 def _has_instructions() -> bool:
     """Whether this CPU multiplies in bfloat16 itself; otherwise each number is converted, which takes several times as long."""
     is_there: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return is_there and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    can = is_there and bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    # With AVX-512 oneDNN says yes even where it has to convert every number.
+    return can and (platform.machine() not in {"x86_64", "AMD64"} or torch.cpu._is_avx512_bf16_supported())
 
 
 @functools.cache
