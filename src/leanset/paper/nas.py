@@ -113,8 +113,8 @@ class SearchSettings:
         return (
             f"{len(designs)} ConvNets of the 720{self._limits(designs)}, {self.epochs} epochs on {self.per_class} images of "
             f"each class (`random`: on average), {self.whole_epochs} epochs on all {len(experiment.images):,}; learning rate "
-            f"{self.recipe.lr:g}, {experiment.scale.scorer} chooses. Intervals: bootstrap over the networks. Times are those of "
-            "the trainings, without the time to choose."
+            f"{self.recipe.lr:g}, {experiment.scale.scorer} chooses. Intervals: bootstrap over the networks. Times are those "
+            "of the trainings, without the time to choose."
         )
 
     def _limits(self, designs: Sequence[str]) -> str:
