@@ -189,4 +189,4 @@ def test_the_cost_beside_all_data_is_the_mean_over_common_seeds():
     rows = [row | {"steps": round(100 * (1 - row["fraction"]))} for row in rows if row["method"] != FULL or row["seed"]]
     [said] = costs(summarise(rows, STRATIFIED), "leanset")
     assert "50 % removed by leanset: −25.0 points beside all data" in said
-    assert "(2 seeds), with 50 % of the steps." in said
+    assert "no interval (2 seeds), with 50 % of the steps." in said

@@ -8,7 +8,7 @@ from scipy import stats
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.summary import compared, summarise
 from leanset.evaluate.words import verdicts
-from leanset.judge import FULL, Comparison, Interval, as_dicts, verdict
+from leanset.judge import FULL, Comparison, Interval, as_dicts, in_seeds, verdict
 
 BASE = "stratified-random"
 SEEDS = {  # which seeds each method has finished
@@ -139,10 +139,10 @@ def test_there_is_a_verdict_for_each_comparison_and_it_counts_the_common_seeds()
     for line, row in zip(said, judged, strict=True):
         mine, base = cell(row), cell(row, method=BASE)
         comparison = compared(*({s: {"accuracy": a} for s, a in part.items()} for part in (mine, base)))
-        words = verdict(row.method, "chance", row.fraction, comparison)
+        words = verdict(row.method, "chance", row.fraction, comparison, least_seeds=3)
         assert line == f"lenet, {row.protocol.replace('-', ' ')}: {words}"
         seeds = len(mine.keys() & base.keys())
-        assert (f"({seeds} seeds)" if seeds > 1 else "one seed: no interval") in line
+        assert (f"({seeds} seeds)" if seeds > 2 else f"{in_seeds(seeds)}: no interval") in line
         assert "nan" not in line
 
 

@@ -11,6 +11,7 @@ from leanset._errors import InputError
 from leanset._folder import Folder, json_safe
 from leanset._progress import Reporter, reporter_for
 from leanset.data import Images, open_source
+from leanset.evaluate.efficiency import efficiency_panels, savings
 from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import Job
 from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, seeds_table
@@ -241,7 +242,12 @@ def run_comparison(
         tuple(rows),
         tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)),
         _choosing(setup.scorer, outcomes, study.table.scorer_cost()),
-        (*costs(rows, LEANSET), *beside_shorter(outcomes, LEANSET), *beside_best(outcomes, LEANSET)),
+        (
+            *costs(rows, LEANSET),
+            *savings(outcomes, LEANSET, setup.choosing_cost()),
+            *beside_shorter(outcomes, LEANSET),
+            *beside_best(outcomes, LEANSET),
+        ),
     )
     _write(out, answer, outcomes)
     Folder(out).write_json("record.json", _record(study, question, outcomes))
@@ -262,6 +268,8 @@ def _write(out: Path, answer: Answer, outcomes: Sequence[Outcome]) -> None:
     Folder(out).write_json("answer.json", answer.to_dict())
     Folder(out).write_text("README.md", "\n".join(_page(answer)) + "\n")
     save_figure(curves_figure(_panels(answer.rows)), out, "accuracy")
+    if panels := efficiency_panels(outcomes):
+        save_figure(curves_figure(panels), out, "efficiency")
 
 
 def _panels(rows: Sequence[SummaryRow]) -> list[Panel]:

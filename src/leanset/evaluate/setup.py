@@ -90,6 +90,10 @@ class Setup:
         recipe = self._recipe_for(self.scorer, self.scorer_recipe)
         return NetworkSettings(model=self.scorer, recipe=recipe, seed=_SCORER_SEED, runs=self.runs, device=self.device)
 
+    def choosing_cost(self) -> dict[str, float]:
+        """Return what the network that methods look at costs, in trainings of the same network on all examples."""
+        return {self.scorer: self.runs * self.scorer_recipe.epochs / self.recipe_of(self.scorer).epochs}
+
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the settings of a job's network, which trains on `kept` examples."""
         recipe = self.recipe_of(job.model)

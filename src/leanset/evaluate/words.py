@@ -19,6 +19,8 @@ from leanset.judge import (
     written,
 )
 
+# Two seeds that happen to agree make an interval of hardly any width.
+_LEAST_SEEDS = 3
 _ALIKE = 0.05  # a share of steps that is not worth a word
 
 
@@ -28,7 +30,8 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
     for row in rows:
         if row.method in (baseline, FULL) or math.isnan(row.against_baseline):
             continue
-        words = verdict(shown_name(row.method), shown, row.fraction, Comparison(row.difference, row.p_value))
+        found = Comparison(row.difference, row.p_value)
+        words = verdict(shown_name(row.method), shown, row.fraction, found, least_seeds=_LEAST_SEEDS)
         said.append(f"{title(row.model, row.protocol)}: {words}")
     return said
 
@@ -41,7 +44,7 @@ def costs(rows: Iterable[SummaryRow], method: str) -> list[str]:
             continue
         difference = Interval(row.against_full, row.against_full_low, row.against_full_high, row.full_seeds)
         mean, low, high = written(difference, POINTS)
-        interval = "no interval" if math.isnan(difference.low) else f"95 % interval {low} to {high}"
+        interval = "no interval" if row.full_seeds < _LEAST_SEEDS else f"95 % interval {low} to {high}"
         steps = "" if math.isnan(row.steps_share) else f", with {100 * row.steps_share:.0f} % of the steps"
         said.append(
             f"{title(row.model, row.protocol)}: {100 * row.fraction:g} % removed by {method}: {mean} points beside all data, "
@@ -57,7 +60,8 @@ def beside_shorter(outcomes: Sequence[Outcome], method: str) -> list[str]:
         theirs = known.get((model, Protocol(protocol).shorter, fraction, SHORTER), {})
         if name == method and ours.keys() & theirs.keys():
             found = compared(ours, theirs)
-            words = verdict(method, f"a shorter training on all data{_other_steps(ours, theirs)}", fraction, found)
+            shorter = f"a shorter training on all data{_other_steps(ours, theirs)}"
+            words = verdict(method, shorter, fraction, found, least_seeds=_LEAST_SEEDS)
             said.append(f"{title(model, protocol)}: {words}")
     return said
 
@@ -94,6 +98,8 @@ def beside_best(outcomes: Sequence[Outcome], method: str) -> list[str]:
         rivals = {other: found for other, found in others.items() if found.difference.n == most}
         if most:
             best = min(rivals, key=lambda other: rivals[other].difference.mean)
-            words = verdict(method, f"{best}, the best of the others,", fraction, rivals[best])
+            words = verdict(
+                method, f"{best}, the best of the others,", fraction, rivals[best], least_seeds=_LEAST_SEEDS
+            )
             said.append(f"{title(model, protocol)}: {words}")
     return said
