@@ -109,6 +109,15 @@ def test_missing_points_and_logarithms_are_drawn(tmp_path):
     assert "60" in [text.get_text() for text in figure.axes[0].get_yticklabels(which="minor")]
 
 
+def test_a_logarithmic_x_axis_has_plain_numbers():
+    figure = curves_figure([panel([Curve("a", [10.0, 40.0, 170.0], [1.0, 2.0, 3.0])], log_x=True)])
+    figure.draw_without_rendering()
+    axis = figure.axes[0]
+    assert axis.get_xscale() == "log"
+    shown = {text.get_text() for text in axis.get_xticklabels()}
+    assert {"10", "20", "50", "100"} <= shown
+
+
 def test_scatter_has_one_range_with_a_diagonal_and_counts_what_it_hides():
     x, y = np.array([1.0, 10.0, -1.0, np.nan]), np.array([2.0, 300.0, 1.0, 1.0])
     figure = scatter_figure("a", "predicted", "observed", {"b": (x, y), "c": (X, X)}, diagonal=True, log=True)

@@ -108,7 +108,8 @@ def efficiency_panels(outcomes: Sequence[Outcome]) -> list[Panel]:
         for method, shown, style in _DRAWN:
             chosen = by_kind(row for row in outcomes if _is(row, model, method)).values()
             curves += [_curve(shown, sorted(_means(rows.values()) for rows in chosen), whole, style)] if chosen else []
-        panels.append(Panel(model, "steps, % of a training on all data", "held-out accuracy, %", curves))
+        steps = "steps, % of a training on all data"
+        panels.append(Panel(f"{model}: accuracy against steps", steps, "held-out accuracy, %", curves, log_x=True))
     return panels
 
 

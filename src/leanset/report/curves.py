@@ -56,6 +56,7 @@ class Panel:
     curves: Sequence[Curve]
     reference: float | None = None
     reference_name: str = ""
+    log_x: bool = False
     log_y: bool = False
     y_limits: tuple[float, float] | None = None
 
@@ -116,11 +117,23 @@ def _looks(curves: Iterable[Curve]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _spread_logarithms(axis: "Axes") -> None:
+    """Give a panel a logarithmic x axis with plain numbers: 1, 2, 5, 10 and so on."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.xaxis.set_minor_formatter(NullFormatter())
+
+
 def _draw_panel(axis: "Axes", panel: Panel, looks: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Draw one panel and return the entries of its legend."""
     if len({curve.name for curve in panel.curves}) < len(panel.curves):
         raise InputError(f"`Panel({panel.title!r})` has two curves with the same name.")
     handles: dict[str, Any] = {}
+    if panel.log_x:
+        _spread_logarithms(axis)
     if panel.log_y:
         axis.set_yscale("log")
     if panel.reference is not None:
