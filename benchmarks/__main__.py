@@ -25,13 +25,12 @@ FOLDERS = {  # of the records of each benchmark, under results/
             "embeddings",
             "limit",
             "head_growth",
-            "quick",
             "estimate",
             "scale",
         ),
         "heart",
     ),
-    **dict.fromkeys(("scores", "images", "networks", "convolutions", "rule", "retraining", "chooser"), "images"),
+    **dict.fromkeys(("scores", "images", "networks", "convolutions", "quick", "rule", "retraining", "chooser"), "images"),
 }
 NAMES = tuple(FOLDERS)
 ROOT = Path(__file__).resolve().parents[1]

@@ -46,7 +46,8 @@ class SearchSettings:
     methods : methods that choose the proxy set
     recipe : how all ConvNets are trained, but for its epochs
     epochs, whole_epochs : lengths of training on the proxy set and on the whole set
-    seeds : trainings of each kind
+    seeds : draws of each proxy set, and trainings on each draw
+    whole_seeds : trainings on the whole set, at most `seeds`; they cost most, and their noise is the same for all methods
     """
 
     designs: int | None
@@ -58,6 +59,7 @@ class SearchSettings:
     epochs: int
     whole_epochs: int
     seeds: int = 1
+    whole_seeds: int = 1
 
     def jobs(self, experiment: Experiment) -> list[Job]:
         """Return every design on the proxy set of every method, and on the whole set."""
@@ -72,9 +74,10 @@ class SearchSettings:
         removed = round(1 - self.proxy_images(experiment) / len(images), 9)
         proxy, whole = f"epochs={self.epochs}", f"epochs={self.whole_epochs}"
         jobs = []
-        for seed in range(self.seeds if experiment.seeds is None else experiment.seeds):
+        for seed in range(self._draws(experiment)):
             for design in designs:
-                jobs.append(Job(seed, 0.0, design.name, whole, FULL))
+                if seed < self.whole_seeds:
+                    jobs.append(Job(seed, 0.0, design.name, whole, FULL))
                 jobs += [Job(seed, removed, design.name, proxy, method) for method in self.methods]
         return jobs
 
@@ -90,7 +93,7 @@ class SearchSettings:
         """Run the experiment."""
         [study] = self.studies(experiment)
         outcomes = experiment.finished(study, self.jobs(experiment), divergence_is_chance=True)
-        proxy = {method: _means(outcomes, method, "accuracy") for method in self.methods}
+        proxy = {method: _draws(outcomes, method) for method in self.methods}
         whole = _means(outcomes, FULL, "accuracy")
         rows = search_rows(
             proxy,
@@ -113,9 +116,22 @@ class SearchSettings:
         return (
             f"{len(designs)} ConvNets of the 720{self._limits(designs)}, {self.epochs} epochs on {self.per_class} images of "
             f"each class (`random`: on average), {self.whole_epochs} epochs on all {len(experiment.images):,}; learning rate "
-            f"{self.recipe.lr:g}, {experiment.scale.scorer} chooses. Intervals: bootstrap over the networks. Times are those "
-            "of the trainings, without the time to choose."
+            f"{self.recipe.lr:g}, {experiment.scale.scorer} chooses. {self._repeats(experiment)} Intervals: bootstrap over the "
+            "networks. Times are those of the trainings, without the time to choose."
         )
+
+    def _repeats(self, experiment: Experiment) -> str:
+        draws = self._draws(experiment)
+        whole = min(draws, self.whole_seeds)
+        if draws == 1:
+            return "One draw of each proxy set."
+        return (
+            f"{draws} draws of each proxy set, each rated as a search of its own (figures are means over them); "
+            f"{whole} training{'s' * (whole > 1)} on the whole set."
+        )
+
+    def _draws(self, experiment: Experiment) -> int:
+        return self.seeds if experiment.seeds is None else experiment.seeds
 
     def _limits(self, designs: Sequence[str]) -> str:
         """Say which networks were left out because they cost too much."""
@@ -140,6 +156,15 @@ SIZES = {
 }
 
 
+def _draws(outcomes: Sequence[Outcome], method: str) -> list[dict[str, float]]:
+    """Return the accuracy by design, for each draw of a method's proxy set."""
+    rows = [row for row in outcomes if row["method"] == method]
+    return [
+        {row["model"]: row["accuracy"] for row in rows if row["seed"] == seed}
+        for seed in sorted({row["seed"] for row in rows})
+    ]
+
+
 def _means(outcomes: Sequence[Outcome], method: str, what: str) -> dict[str, float]:
     """Return the mean over the seeds, by design."""
     found: dict[str, list[float]] = {}
@@ -153,10 +178,13 @@ def _seconds(outcomes: Sequence[Outcome], method: str) -> float:
     return sum(_means(outcomes, method, "seconds").values())
 
 
-def _figure(proxy: Mapping[str, Mapping[str, float]], whole: Mapping[str, float]) -> "Figure":
+def _figure(proxy: Mapping[str, Sequence[Mapping[str, float]]], whole: Mapping[str, float]) -> "Figure":
     points = {
-        method: ([100 * accuracy[name] for name in whole], [100 * whole[name] for name in whole])
-        for method, accuracy in proxy.items()
+        method: (
+            [100 * accuracy[name] for accuracy in draws for name in whole],
+            [100 * whole[name] for _ in draws for name in whole],
+        )
+        for method, draws in proxy.items()
     }
     return scatter_figure(
         "Each network, on the proxy and on the whole set",

@@ -1,10 +1,11 @@
 """How well a search on few images predicts a search on all of them: the arithmetic behind the paper's table 1.
 
 Every design is trained on the few images that a method chose (the proxy set) and on the whole set. A method is good if
-the proxy set ranks the designs, above all the best ones, as the whole set does.
+the proxy set ranks the designs, above all the best ones, as the whole set does. A search has one proxy set; where a method
+was drawn several times, each draw is rated as a search of its own and the figures are means over them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,11 +23,11 @@ class SearchRow:
     ----------
     method : the method that chose the images
     designs : number of networks compared
-    chosen : the design with the best accuracy after training on the proxy set
-    accuracy_of_chosen : accuracy of that design after training on the whole set
+    chosen : the design with the best accuracy after training on the proxy set; one for each draw, with commas
+    accuracy_of_chosen : accuracy of that design after training on the whole set, mean over the draws
     best_accuracy : accuracy of the best design on the whole set
     regret : what the search lost, `best_accuracy - accuracy_of_chosen`
-    top_correlation : Spearman's rank correlation over the designs that are best on the whole set
+    top_correlation : Spearman's rank correlation over the designs that are best on the whole set, mean over the draws
     top_interval : its 95 % bootstrap interval; designs are drawn with replacement, then the best of them are taken
     correlation, interval : the same over all designs
     time_share, storage_share : seconds and images of the proxy set, as shares of those of the whole set; None if unknown
@@ -47,7 +48,7 @@ class SearchRow:
 
 
 def search_rows(
-    proxy: Mapping[str, Mapping[str, float]],
+    proxy: Mapping[str, Sequence[Mapping[str, float]]],
     whole: Mapping[str, float],
     *,
     proxy_seconds: Mapping[str, float] | None = None,
@@ -62,7 +63,7 @@ def search_rows(
 
     Parameters
     ----------
-    proxy : for each method, the accuracy of each design trained on its images (mean over seeds)
+    proxy : for each method and each draw of its images, the accuracy of each design trained on them
     whole : the accuracy of each design trained on the whole set; among ties, the first counts as the best
     proxy_seconds, whole_seconds : time to train all designs, for each method and on the whole set
     proxy_images, whole_images : number of images that a method keeps, and of all images
@@ -76,7 +77,7 @@ def search_rows(
     Examples
     --------
     >>> whole = {"deep": 0.9, "wide": 0.8, "plain": 0.6}
-    >>> proxy = {"random": {"deep": 0.5, "wide": 0.55, "plain": 0.3}}
+    >>> proxy = {"random": [{"deep": 0.5, "wide": 0.55, "plain": 0.3}]}
     >>> [row] = search_rows(proxy, whole, proxy_images=100, whole_images=5000)
     >>> row.chosen, round(row.regret, 3), round(row.correlation, 3), row.storage_share
     ('wide', 0.1, 0.5, 0.02)
@@ -87,15 +88,17 @@ def search_rows(
     times = _time_shares(list(proxy), proxy_seconds, whole_seconds)
     storage = _share("proxy_images", proxy_images, "whole_images", whole_images)
     rows = []
-    for method, accuracies in proxy.items():
-        scores = _accuracies(f"proxy[{method!r}]", accuracies, list(whole))
+    for method, drawn in proxy.items():
+        if not drawn:
+            raise InputError(f"`proxy[{method!r}]` must hold at least one draw.")
+        scores = [_accuracies(f"proxy[{method!r}][{at}]", each, list(whole)) for at, each in enumerate(drawn)]
         rows.append(_row(method, scores, truth, list(whole), times[method], storage, top, draws, seed))
     return rows
 
 
 def _row(
     method: str,
-    scores: Vector,
+    scores: Sequence[Vector],
     truth: Vector,
     names: list[str],
     time: float | None,
@@ -105,20 +108,21 @@ def _row(
     seed: int,
 ) -> SearchRow:
     def correlation(at: Rows) -> float:
-        return spearman(scores[at], truth[at])
+        return _mean(spearman(each[at], truth[at]) for each in scores)
 
     def top_correlation(at: Rows) -> float:
-        return top_spearman(scores[at], truth[at], top=top)
+        return _mean(top_spearman(each[at], truth[at], top=top) for each in scores)
 
     everywhere = np.arange(len(names))
-    chosen = int(np.argmax(scores))
+    chosen = [int(np.argmax(each)) for each in scores]
+    accuracy = _mean(truth[at] for at in chosen)
     return SearchRow(
         method=method,
         designs=len(names),
-        chosen=names[chosen],
-        accuracy_of_chosen=float(truth[chosen]),
+        chosen=", ".join(names[at] for at in chosen),
+        accuracy_of_chosen=accuracy,
         best_accuracy=float(truth.max()),
-        regret=float(truth.max() - truth[chosen]),
+        regret=float(truth.max()) - accuracy,
         top_correlation=top_correlation(everywhere),
         top_interval=bootstrap_interval(top_correlation, len(names), draws=draws, seed=seed),
         correlation=correlation(everywhere),
@@ -126,6 +130,10 @@ def _row(
         time_share=time,
         storage_share=storage,
     )
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean(list(values)))
 
 
 def _accuracies(what: str, given: Mapping[str, float], names: list[str]) -> Vector:
