@@ -30,7 +30,9 @@ FOLDERS = {  # of the records of each benchmark, under results/
         ),
         "heart",
     ),
-    **dict.fromkeys(("scores", "images", "networks", "convolutions", "quick", "rule", "retraining", "chooser"), "images"),
+    **dict.fromkeys(
+        ("scores", "images", "networks", "convolutions", "quick", "rule", "retraining", "chooser"), "images"
+    ),
 }
 NAMES = tuple(FOLDERS)
 ROOT = Path(__file__).resolve().parents[1]

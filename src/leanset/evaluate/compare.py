@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from textwrap import fill
 
 from leanset._errors import InputError
 from leanset._folder import Folder, json_safe
@@ -15,7 +14,7 @@ from leanset.evaluate.efficiency import efficiency_panels, savings
 from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import Job
 from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, seeds_table
-from leanset.evaluate.panels import accuracy_panel, difference_panel
+from leanset.evaluate.panels import panels_of
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
@@ -34,7 +33,6 @@ from leanset.judge import (
     write_rows,
 )
 from leanset.report import (
-    Panel,
     StudyPart,
     check_figures,
     curves_figure,
@@ -49,7 +47,6 @@ TABLE = "table"  # sub-folder of the jobs
 METHODS = ("leanset", "ccs", "el2n", "forgetting", "random")
 FRACTIONS, SEEDS, HELD_OUT_SHARE = (0.2, 0.4, 0.6), 3, 0.2
 PROTOCOLS = (EQUAL_EPOCHS, EQUAL_STEPS)
-_TITLE = 36  # characters of a panel's title in one line
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Answer:
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a page about the comparison: one HTML file that opens from disk and needs no network."""
         part = StudyPart(
-            "\n".join(_page(self)), _panels(self.rows), verdicts=[*self.about_leanset, *about_leanset(self.verdicts)]
+            "\n".join(_page(self)), panels_of(self.rows), verdicts=[*self.about_leanset, *about_leanset(self.verdicts)]
         )
         write_study_page(path, "Comparison of methods by training", [part])
 
@@ -267,16 +264,9 @@ def _write(out: Path, answer: Answer, outcomes: Sequence[Outcome]) -> None:
     write_rows(out, "summary", as_dicts(answer.rows))
     Folder(out).write_json("answer.json", answer.to_dict())
     Folder(out).write_text("README.md", "\n".join(_page(answer)) + "\n")
-    save_figure(curves_figure(_panels(answer.rows)), out, "accuracy")
+    save_figure(curves_figure(panels_of(answer.rows)), out, "accuracy")
     if panels := efficiency_panels(outcomes):
         save_figure(curves_figure(panels), out, "efficiency")
-
-
-def _panels(rows: Sequence[SummaryRow]) -> list[Panel]:
-    panels = []
-    for title, part in parts_of(rows):
-        panels += [accuracy_panel(title, part), difference_panel(fill(f"{title}: against random", _TITLE), part)]
-    return panels
 
 
 def _record(study: Study, question: Question, outcomes: Sequence[Outcome]) -> dict[str, object]:
