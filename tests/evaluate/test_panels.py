@@ -24,7 +24,8 @@ POINTS = [training(method, 0.4, 0.8, EQUAL_STEPS) for method in (STRATIFIED, LEA
 
 
 def test_a_part_with_one_fraction_is_left_to_the_tables_beside_curves_and_drawn_alone():
-    assert [panel.title for panel in drawn([*CURVES, *POINTS])] == [
+    further = training(LEANSET, 0.8, 0.7, EQUAL_STEPS)  # nothing to hold it against
+    assert [panel.title for panel in drawn([*CURVES, *POINTS, further])] == [
         "lenet, equal epochs",
         "lenet, equal epochs: against random",
     ]

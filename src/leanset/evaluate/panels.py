@@ -16,10 +16,10 @@ _TITLE = 36  # characters of a panel's title in one line
 def panels_of(rows: Sequence[SummaryRow]) -> list[Panel]:
     """Draw each network and protocol: accuracy, and beside it the difference to the baseline.
 
-    One fraction makes no curve, so such parts are left to the tables, unless there are no others.
+    One fraction of the baseline makes no curve, so such parts are left to the tables, unless there are no others.
     """
     parts = parts_of(rows)
-    curved = [(title, part) for title, part in parts if len({row.fraction for row in part if row.method != FULL}) > 1]
+    curved = [(title, part) for title, part in parts if len(_of(part, STRATIFIED)) > 1]
     panels = []
     for title, part in curved or parts:
         panels += [accuracy_panel(title, part), difference_panel(fill(f"{title}: against random", _TITLE), part)]
