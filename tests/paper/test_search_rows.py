@@ -84,15 +84,15 @@ def test_shares_are_quotients_and_none_if_not_told(whole):
     rows = search_rows(
         proxy,
         whole,
-        proxy_seconds={"a": 30.0, "b": 60.0},
-        whole_seconds=600.0,
         proxy_images=1000,
         whole_images=50_000,
+        proxy_epochs=8,
+        whole_epochs=2,
         draws=10,
     )
-    assert [row.time_share for row in rows] == [30 / 600, 60 / 600]
+    assert [row.training_share for row in rows] == pytest.approx([8 * 1000 / (2 * 50_000)] * 2)
     assert [row.storage_share for row in rows] == [1000 / 50_000] * 2
-    assert {(row.time_share, row.storage_share) for row in search_rows(proxy, whole, draws=10)} == {(None, None)}
+    assert {(row.training_share, row.storage_share) for row in search_rows(proxy, whole, draws=10)} == {(None, None)}
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,6 @@ def test_shares_are_quotients_and_none_if_not_told(whole):
         ({"proxy": {"a": [dict.fromkeys(NAMES, float("nan"))]}}, r"`proxy\['a'\]\[0\]` must be finite; design 0"),
         ({"proxy": {"a": []}}, r"`proxy\['a'\]` must hold at least one draw"),
         ({"whole": {"design 0": 0.5}}, "at least two designs; got 1"),
-        ({"proxy_seconds": {"b": 1.0}, "whole_seconds": 2.0}, "every method; a is missing"),
-        ({"proxy_seconds": {"a": 1.0}}, "both `proxy_seconds` and `whole_seconds`"),
         ({"whole_images": 5}, "both `proxy_images` and `whole_images`"),
         ({"proxy_images": 5, "whole_images": 0}, "`whole_images=0` positive"),
     ],

@@ -75,17 +75,17 @@ def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folde
 def show_comparison(answer: "Answer", folder: str) -> None:
     """Print accuracies and differences to random by network and protocol, the time of choosing, and what is said of leanset."""
     from leanset.evaluate import parts_of
-    from leanset.judge import FULL, ON_ALL, STRATIFIED, STRATIFIED_SHOWN
+    from leanset.judge import ON_ALL, STRATIFIED, STRATIFIED_SHOWN
 
     parts = parts_of(answer.rows)
     for title, part in parts:
         _show_by_fraction(f"{title}: held-out accuracy, %", part, lambda row: f"{100 * row.accuracy:.2f}")
-        if others := [row for row in part if row.method not in (STRATIFIED, FULL)]:
-            _show_by_fraction(f"{title}: points against {STRATIFIED_SHOWN} (± half the 95 % interval)", others, _points)
+        if compared := [row for row in part if row.method != STRATIFIED and not math.isnan(row.against_baseline)]:
+            against = f"{title}: points against {STRATIFIED_SHOWN} (± 95 % interval)"
+            _show_by_fraction(against, compared, _points)
     chosen = [row for row in parts[0][1] if row.method not in ON_ALL]
     _show_by_fraction("Choosing one set, seconds", chosen, _choosing_seconds)
-    OUT.print(answer.choosing)
-    OUT.print()
+    OUT.print(f"\n{answer.choosing}\n")
     for line in answer.about_leanset:
         OUT.print(line)
     show_folder(folder)
@@ -95,7 +95,7 @@ def _points(row: "SummaryRow") -> str:
     """Return the difference to the baseline and half the width of its interval."""
     from leanset.judge import POINTS, plus_minus
 
-    return "" if math.isnan(row.against_baseline) else plus_minus(row.difference, POINTS)
+    return plus_minus(row.difference, POINTS)
 
 
 def _choosing_seconds(row: "SummaryRow") -> str:
@@ -108,7 +108,7 @@ def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable
 
     fractions = sorted({row.fraction for row in rows if row.method != FULL})
     found = {(row.method, row.fraction): shown(row) for row in rows}
-    table = Table(box=box.SIMPLE, title=title, title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
     table.add_column("removed", style="bold")
     for fraction in fractions:
         table.add_column(f"{100 * fraction:g} %", justify="right")
@@ -116,6 +116,12 @@ def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable
         table.add_row(shown_name(FULL), *[on_all] * len(fractions), style="dim")
     for method in methods_in(rows):
         table.add_row(shown_name(method), *(found.get((method, fraction), "") for fraction in fractions))
+    _print_titled(title, table)
+
+
+def _print_titled(title: str, table: Table) -> None:
+    """Print a table under a title that may be wider than the table; Rich's own titles are broken to its width."""
+    OUT.print(f"\n{title}", style="italic")
     OUT.print(table)
 
 
@@ -131,8 +137,7 @@ def show_trials(result: "CompareResult", folder: str) -> None:
             table.add_column(heading, justify="right")
         for cells in text.lines:
             table.add_row(*cells)
-        OUT.print(f"\n{text.title}", style="italic")
-        OUT.print(table)
+        _print_titled(text.title, table)
     OUT.print()
     for line in result.verdicts:
         OUT.print(line)

@@ -29,7 +29,7 @@ _HEADER = (
     "best network, %",
     "top-10 correlation",
     "correlation, all",
-    "training time",
+    "training",
     "storage",
 )
 
@@ -94,14 +94,14 @@ class SearchSettings:
         [study] = self.studies(experiment)
         outcomes = experiment.finished(study, self.jobs(experiment), divergence_is_chance=True)
         proxy = {method: _draws(outcomes, method) for method in self.methods}
-        whole = _means(outcomes, FULL, "accuracy")
+        whole = _means(outcomes, FULL)
         rows = search_rows(
             proxy,
             whole,
-            proxy_seconds={method: _seconds(outcomes, method) for method in self.methods},
-            whole_seconds=_seconds(outcomes, FULL),
             proxy_images=self.proxy_images(experiment),
             whole_images=len(experiment.images),
+            proxy_epochs=self.epochs,
+            whole_epochs=self.whole_epochs,
         )
         return Findings(
             title="Architecture search on a proxy set (table 1 of the paper)",
@@ -117,7 +117,7 @@ class SearchSettings:
             f"{len(designs)} ConvNets of the 720{self._limits(designs)}, {self.epochs} epochs on {self.per_class} images of "
             f"each class (`random`: on average), {self.whole_epochs} epochs on all {len(experiment.images):,}; learning rate "
             f"{self.recipe.lr:g}, {experiment.scale.scorer} chooses. {self._repeats(experiment)} Intervals: bootstrap over the "
-            "networks. Times are those of the trainings, without the time to choose."
+            "networks. Training: images seen in all epochs, as a share of a search on all; choosing and testing come on top."
         )
 
     def _repeats(self, experiment: Experiment) -> str:
@@ -165,17 +165,13 @@ def _draws(outcomes: Sequence[Outcome], method: str) -> list[dict[str, float]]:
     ]
 
 
-def _means(outcomes: Sequence[Outcome], method: str, what: str) -> dict[str, float]:
-    """Return the mean over the seeds, by design."""
+def _means(outcomes: Sequence[Outcome], method: str) -> dict[str, float]:
+    """Return the mean accuracy over the seeds, by design."""
     found: dict[str, list[float]] = {}
     for row in outcomes:
         if row["method"] == method:
-            found.setdefault(row["model"], []).append(row[what])
+            found.setdefault(row["model"], []).append(row["accuracy"])
     return {design: mean_interval(values).mean for design, values in found.items()}
-
-
-def _seconds(outcomes: Sequence[Outcome], method: str) -> float:
-    return sum(_means(outcomes, method, "seconds").values())
 
 
 def _figure(proxy: Mapping[str, Sequence[Mapping[str, float]]], whole: Mapping[str, float]) -> "Figure":
@@ -205,7 +201,7 @@ def _cells(row: SearchRow) -> list[str]:
         f"{100 * row.best_accuracy:.2f}",
         _with_interval(row.top_correlation, row.top_interval),
         _with_interval(row.correlation, row.interval),
-        f"{100 * (row.time_share or 0):.1f} %",
+        f"{100 * (row.training_share or 0):.1f} %",
         f"{100 * (row.storage_share or 0):.1f} %",
     ]
 

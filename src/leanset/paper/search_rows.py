@@ -30,7 +30,9 @@ class SearchRow:
     top_correlation : Spearman's rank correlation over the designs that are best on the whole set, mean over the draws
     top_interval : its 95 % bootstrap interval; designs are drawn with replacement, then the best of them are taken
     correlation, interval : the same over all designs
-    time_share, storage_share : seconds and images of the proxy set, as shares of those of the whole set; None if unknown
+    training_share : images that a training on the proxy set sees, all epochs together, as a share of one on the whole set; None
+        if unknown. Unlike seconds, it is the same on every machine
+    storage_share : images of the proxy set as a share of the whole set; None if unknown
     """
 
     method: str
@@ -43,7 +45,7 @@ class SearchRow:
     top_interval: tuple[float, float]
     correlation: float
     interval: tuple[float, float]
-    time_share: float | None = None
+    training_share: float | None = None
     storage_share: float | None = None
 
 
@@ -51,10 +53,10 @@ def search_rows(
     proxy: Mapping[str, Sequence[Mapping[str, float]]],
     whole: Mapping[str, float],
     *,
-    proxy_seconds: Mapping[str, float] | None = None,
-    whole_seconds: float | None = None,
     proxy_images: int | None = None,
     whole_images: int | None = None,
+    proxy_epochs: int = 1,
+    whole_epochs: int = 1,
     top: int = 10,
     draws: int = 2000,
     seed: int = 0,
@@ -65,8 +67,8 @@ def search_rows(
     ----------
     proxy : for each method and each draw of its images, the accuracy of each design trained on them
     whole : the accuracy of each design trained on the whole set; among ties, the first counts as the best
-    proxy_seconds, whole_seconds : time to train all designs, for each method and on the whole set
     proxy_images, whole_images : number of images that a method keeps, and of all images
+    proxy_epochs, whole_epochs : lengths of the trainings on them
     top : number of best designs by `whole` that the top correlation is over; all if there are fewer
     draws, seed : number of draws of the bootstrap, and their seed
 
@@ -85,14 +87,14 @@ def search_rows(
     if len(whole) < 2:
         raise InputError(f"`whole` must hold at least two designs; got {len(whole)}.")
     truth = _accuracies("whole", whole, list(whole))
-    times = _time_shares(list(proxy), proxy_seconds, whole_seconds)
-    storage = _share("proxy_images", proxy_images, "whole_images", whole_images)
+    storage = _share(proxy_images, whole_images)
+    training = None if storage is None else storage * proxy_epochs / whole_epochs
     rows = []
     for method, drawn in proxy.items():
         if not drawn:
             raise InputError(f"`proxy[{method!r}]` must hold at least one draw.")
         scores = [_accuracies(f"proxy[{method!r}][{at}]", each, list(whole)) for at, each in enumerate(drawn)]
-        rows.append(_row(method, scores, truth, list(whole), times[method], storage, top, draws, seed))
+        rows.append(_row(method, scores, truth, list(whole), training, storage, top, draws, seed))
     return rows
 
 
@@ -101,7 +103,7 @@ def _row(
     scores: Sequence[Vector],
     truth: Vector,
     names: list[str],
-    time: float | None,
+    training: float | None,
     storage: float | None,
     top: int,
     draws: int,
@@ -127,7 +129,7 @@ def _row(
         top_interval=bootstrap_interval(top_correlation, len(names), draws=draws, seed=seed),
         correlation=correlation(everywhere),
         interval=bootstrap_interval(correlation, len(names), draws=draws, seed=seed),
-        time_share=time,
+        training_share=training,
         storage_share=storage,
     )
 
@@ -148,21 +150,11 @@ def _accuracies(what: str, given: Mapping[str, float], names: list[str]) -> Vect
     return np.array([given[name] for name in names], dtype=np.float64)
 
 
-def _time_shares(methods: list[str], proxy: Mapping[str, float] | None, whole: float | None) -> dict[str, float | None]:
-    missing = [] if proxy is None else [method for method in methods if method not in proxy]
-    if missing:
-        raise InputError(f"`proxy_seconds` must have every method; {missing[0]} is missing.")
-    return {
-        method: _share("proxy_seconds", None if proxy is None else proxy[method], "whole_seconds", whole)
-        for method in methods
-    }
-
-
-def _share(name: str, part: float | None, other: str, whole: float | None) -> float | None:
+def _share(part: int | None, whole: int | None) -> float | None:
     if (part is None) != (whole is None):
-        raise InputError(f"give both `{name}` and `{other}`, or neither.")
+        raise InputError("give both `proxy_images` and `whole_images`, or neither.")
     if part is None or whole is None:
         return None
-    if not (np.isfinite(part) and np.isfinite(whole) and part >= 0 and whole > 0):
-        raise InputError(f"`{name}={part}` must be at least 0 and `{other}={whole}` positive.")
+    if not (part >= 0 and whole > 0):
+        raise InputError(f"`proxy_images={part}` must be at least 0 and `whole_images={whole}` positive.")
     return part / whole
