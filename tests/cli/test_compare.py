@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from leanset.evaluate import Question
+from leanset.judge import POINTS, Interval, plus_minus
 from tests.cli.calling import call
 from tests.training.networks import striped_images
 
@@ -64,7 +65,12 @@ def test_from_images_to_tables_figures_and_words(compared):
     cost = json.loads((out / "table" / "scorer.json").read_text())
     assert f"All methods look at one lenet, which is trained once, in {cost['seconds']:.3g} s" in page
     assert answer["choosing"] in page
+    against = [line for line in page.splitlines() if line.startswith("| points against class-stratified random")]
+    assert len(against) == 2  # one for each protocol
     for row in answer["rows"]:
+        if row["method"] not in ("full", "stratified-random"):
+            ends = (row[f"against_{end}"] for end in ("low", "high"))
+            assert f"| {plus_minus(Interval(row['against_baseline'], *ends, SEEDS), POINTS)} |" in page
         if row["method"] != "full" and row["protocol"] == "equal-epochs":
             assert f"{row['choosing_seconds']:.3g} s ({100 * row['choosing_share']:.3g} %)" in page
     with Image.open(out / "accuracy.png") as drawn:

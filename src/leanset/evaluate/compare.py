@@ -13,7 +13,7 @@ from leanset.data import Images, open_source
 from leanset.evaluate.efficiency import efficiency_panels, savings
 from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import Job
-from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, seeds_table
+from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, difference_table, seeds_table
 from leanset.evaluate.panels import panels_of
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
@@ -285,8 +285,8 @@ def _page(answer: Answer) -> list[str]:
     parts = parts_of(answer.rows)
     lines = ["# Comparison", ""]
     for title, part in parts:
-        lines += [*accuracy_table(part, title), ""]
-        lines += [*seeds, ""] if (seeds := seeds_table(part)) else []
+        tables = accuracy_table(part, title), difference_table(part), seeds_table(part)
+        lines += [line for table in tables if table for line in (*table, "")]
     lines += [*certificate_table(parts[0][1]), "", *choosing_table(parts[0][1]), "", answer.choosing, ""]
     return [*lines, *(f"- {line}" for line in (*answer.about_leanset, *answer.verdicts))]
 

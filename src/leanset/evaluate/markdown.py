@@ -4,13 +4,23 @@ import math
 from collections.abc import Sequence
 
 from leanset.evaluate.summary import SummaryRow
-from leanset.judge import FULL, ON_ALL, fraction_table, shown_name
+from leanset.judge import FULL, ON_ALL, POINTS, STRATIFIED, STRATIFIED_SHOWN, fraction_table, plus_minus, shown_name
 
 
 def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> list[str]:
     """Return the accuracies as a Markdown table."""
     cells = {(shown_name(row.method), row.fraction): _with_interval(row) for row in rows if row.method != FULL}
     return fraction_table(f"{title}, accuracy %", cells, [_with_interval(row) for row in rows if row.method == FULL])
+
+
+def difference_table(rows: Sequence[SummaryRow]) -> list[str]:
+    """Return the paired differences to class-stratified random as a Markdown table; nothing if there are none."""
+    cells = {
+        (shown_name(row.method), row.fraction): plus_minus(row.difference, POINTS)
+        for row in rows
+        if row.method != STRATIFIED and not math.isnan(row.against_baseline)
+    }
+    return fraction_table(f"points against {STRATIFIED_SHOWN} (± 95 % interval)", cells) if cells else []
 
 
 def certificate_table(rows: Sequence[SummaryRow]) -> list[str]:
