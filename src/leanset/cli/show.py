@@ -108,10 +108,10 @@ def _show_by_fraction(title: str, rows: Sequence["SummaryRow"], shown: "Callable
 
     fractions = sorted({row.fraction for row in rows if row.method != FULL})
     found = {(row.method, row.fraction): shown(row) for row in rows}
-    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False, collapse_padding=True)  # six fractions in 80 columns
     table.add_column("removed", style="bold")
     for fraction in fractions:
-        table.add_column(f"{100 * fraction:g} %", justify="right")
+        table.add_column(f"{100 * fraction:g} %", justify="right", no_wrap=True)
     if on_all := found.get((FULL, 0.0)):
         table.add_row(shown_name(FULL), *[on_all] * len(fractions), style="dim")
     for method in methods_in(rows):
