@@ -9,6 +9,7 @@ is the arithmetic of the training that chooses, as a share of one training on al
 Finished trainings stay in `chooser/` beside the record, so that an interrupted benchmark goes on.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks._data import cifar10_folder, first_images
@@ -18,15 +19,16 @@ from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
 from leanset.training import Recipe, preset, preset_of, training_pflop
 
-FRACTION, SEEDS = 0.8, (1,)
+SEEDS = (1,)
 
 
 @dataclass(frozen=True)
 class Chooser:
-    """A network, and how long it is trained."""
+    """A network, how long it is trained, and the shares to remove by what it recorded."""
 
     model: str
     epochs: int
+    fractions: tuple[float, ...] = (0.8,)
 
     @property
     def recipe(self) -> Recipe:
@@ -39,7 +41,7 @@ class Chooser:
         return f"{self.model}-{self.epochs}-epochs"
 
 
-CHOOSERS = (Chooser("quick", 3), Chooser("quick", 5), Chooser("conv4", 10))
+CHOOSERS = (Chooser("quick", 3, (0.4, 0.8)), Chooser("quick", 5), Chooser("conv4", 10))
 
 
 def run(request: Request) -> Findings:
@@ -50,13 +52,18 @@ def run(request: Request) -> Findings:
     if request.small:
         setup = replace(setup, images=first_images(setup.images, 300))
     folder = request.out if request.small else request.out.parent
-    chosen = [Job(seed, FRACTION, "quick", EQUAL_EPOCHS, LEANSET) for seed in SEEDS]
-    drawn = [replace(job, method=STRATIFIED) for job in chosen]
-    rows = _rows(Study(setup, folder / "cifar10" / "table"), [*drawn, *chosen])
-    for chooser in (Chooser("conv4", 1),) if request.small else CHOOSERS:
+    choosers = (Chooser("conv4", 1),) if request.small else CHOOSERS
+    fractions = sorted({fraction for chooser in choosers for fraction in chooser.fractions})
+    both = [*_jobs(fractions, STRATIFIED), *_jobs(fractions, LEANSET)]
+    rows = _rows(Study(setup, folder / "cifar10" / "table"), both)
+    for chooser in choosers:
         cheaper = replace(setup, scorer=chooser.model, scorer_recipe=chooser.recipe)
-        rows += _rows(Study(cheaper, request.out / "chooser" / chooser.folder), chosen)
+        rows += _rows(Study(cheaper, request.out / "chooser" / chooser.folder), _jobs(chooser.fractions, LEANSET))
     return Findings(rows, list(SEEDS), [])
+
+
+def _jobs(fractions: Sequence[float], method: str) -> list[Job]:
+    return [Job(seed, fraction, "quick", EQUAL_EPOCHS, method) for seed in SEEDS for fraction in fractions]
 
 
 def _rows(study: Study, jobs: list[Job]) -> list[Row]:

@@ -16,6 +16,7 @@ from leanset.evaluate import study as study_module
 from leanset.evaluate.job import Job
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.study import Study
+from leanset.evaluate.summary import training_seconds
 from leanset.judge import FULL, SHORTER
 from leanset.training.loop import Quality
 from tests.evaluate.setups import RECIPE, tiny_setup
@@ -155,6 +156,32 @@ def test_a_job_that_is_named_twice_is_done_once(begun, monkeypatch):
     instead(monkeypatch, lambda *a, **o: (calls.append(a), nothing(*a))[1])
     begun.run([WHOLE[0], WHOLE[1], WHOLE[0]], workers=1)
     assert len(calls) == 2
+
+
+def test_a_training_that_two_protocols_share_is_done_once(finished, begun, monkeypatch):
+    """Half of the examples under equal steps get two epochs: that is `epochs=2`, and no other job of the study."""
+    drawn, other = JOBS[-2], Job(1, 0.5, "lenet", "epochs=2", "el2n")
+    twin, decayed = replace(drawn, protocol="epochs=2"), replace(drawn, protocol="epochs=2+total-decay")
+    shutil.copytree(finished.path / "jobs", begun.path / "jobs")
+    shutil.copytree(finished.path / "selections", begun.path / "selections")
+    trained = []
+    instead(monkeypatch, lambda *a, **o: (trained.append((a[1].seed, a[1].recipe)), nothing(*a))[1])
+    begun.run([twin, decayed, other], workers=1)
+    half = replace(RECIPE, epochs=2)
+    assert trained == [(0, replace(half, weight_decay=2 * RECIPE.weight_decay)), (1, half)]
+    [first], [again] = begun.outcomes([drawn]), begun.outcomes([twin])
+    assert again == first | {"protocol": "epochs=2", "trained_under": EQUAL_STEPS}
+    assert training_seconds([first, again]) == training_seconds([first]) > 0
+
+
+def test_all_examples_for_as_long_are_one_training_whatever_its_name(begun, monkeypatch):
+    calls = []
+    instead(monkeypatch, lambda *a, **o: (calls.append(a), nothing(*a))[1])
+    shorter, whole = JOBS[-1], Job(0, 0.0, "lenet", "epochs=2", FULL)
+    begun.run([whole], workers=1)
+    begun.run([shorter, WHOLE[0]], workers=1)
+    assert len(calls) == 2  # one epoch is another training
+    assert begun.outcomes([shorter])[0]["trained_under"] == "epochs=2"
 
 
 def test_two_who_share_a_folder_never_do_a_job_twice(begun, monkeypatch):

@@ -7,7 +7,7 @@ from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, stratified_places
 from leanset.evaluate.study import Study
-from leanset.evaluate.summary import Outcome, SummaryRow, compared, methods_in, parts_of, summarise
+from leanset.evaluate.summary import Outcome, SummaryRow, compared, methods_in, parts_of, summarise, training_seconds
 from leanset.evaluate.words import verdicts
 from leanset.judge import FULL
 
@@ -37,5 +37,6 @@ __all__ = [
     "run_comparison",
     "stratified_places",
     "summarise",
+    "training_seconds",
     "verdicts",
 ]

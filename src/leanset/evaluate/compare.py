@@ -19,7 +19,7 @@ from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
-from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise
+from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, training_seconds
 from leanset.evaluate.words import beside_best, beside_shorter, costs, verdicts
 from leanset.judge import (
     FULL,
@@ -274,7 +274,7 @@ def _record(study: Study, question: Question, outcomes: Sequence[Outcome]) -> di
         "question": asdict(question),
         "setup": study.setup.identity(),
         "recipes": study.table.recipes(),
-        "training_seconds": round(sum(row["seconds"] for row in outcomes), 1),
+        "training_seconds": training_seconds(outcomes),
         "threads_a_training": sorted({row["threads"] for row in outcomes}),
         "precisions": dict(Counter(row["precision"] for row in outcomes)),
         "machine": machine() | {"load_at_end": load()},

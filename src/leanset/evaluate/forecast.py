@@ -33,7 +33,7 @@ def forecast(study: Study, jobs: Sequence[Job], workers: int | None = None) -> F
     study.table.check_recipes(study.setup.recipes(jobs))
     study.setup.check(jobs)
     known = list(dict.fromkeys(jobs))
-    pending = study.table.pending(known)
+    pending = [job for job in study.table.pending(known) if study.known_training(job) is None]
     together = study.workers_for(pending or known, workers)
     look = _Look(study, known, pending, together)
     return Forecast((*look.scorer(), *look.choices(), *look.trainings()), together)

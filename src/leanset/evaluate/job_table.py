@@ -138,11 +138,25 @@ class JobTable:
 
     def finished(self) -> list[Job]:
         """Return all finished jobs, whatever question they belong to."""
-        names = [item.name for item in fields(Job)]
-        files = sorted(path.name for path in (self.path / _JOBS).glob("[!.]*.json"))
-        known = [self._files.read_json(f"{_JOBS}/{file}", names) for file in files]
-        jobs = [Job(**{name: row[name] for name in names}) for row in known]
-        return sorted(jobs, key=lambda job: (job.seed, job.model, job.protocol, job.fraction, _rank(job.method)))
+        return sorted(
+            self._read("*"), key=lambda job: (job.seed, job.model, job.protocol, job.fraction, _rank(job.method))
+        )
+
+    def finished_beside(self, job: Job) -> list[Job]:
+        """Return the finished jobs that train the same network with the same seed on the same examples."""
+        found = self._read(f"*-s{job.seed}-{job.model}-*")
+        return [
+            other
+            for other in found
+            if (other.seed, other.model) == (job.seed, job.model)
+            and (other.selection == job.selection or (other.on_all and job.on_all))
+        ]
+
+    def _read(self, names: str) -> list[Job]:
+        columns = [item.name for item in fields(Job)]
+        files = sorted(path.name for path in (self.path / _JOBS).glob(f"[!.]{names}.json"))
+        known = [self._files.read_json(f"{_JOBS}/{file}", columns) for file in files]
+        return [Job(**{name: row[name] for name in columns}) for row in known]
 
     def keep_scorer_cost(self, seconds: float, threads: int) -> None:
         """Save how long the network that methods look at took to train and to capture."""

@@ -122,6 +122,18 @@ class Study:
         """Return how many examples a job trains on."""
         return job.kept_of(len(self.setup.images))
 
+    def known_training(self, job: Job) -> dict[str, Any] | None:
+        """Return what a finished job found whose training is that of this one, e.g. under equal steps and "epochs=17".
+
+        It says in `trained_under` which protocol that was, so that its time is counted once.
+        """
+        kept = self.kept_by(job)
+        for other in self.table.finished_beside(job):
+            if self.setup.network(other, kept) == self.setup.network(job, kept):
+                found = self.table.outcome(other)
+                return {"trained_under": other.protocol} | {k: v for k, v in found.items() if k not in job.to_dict()}
+        return None
+
     def image_passes(self, job: Job) -> int:
         """Return the number of examples that a job trains on, times its epochs."""
         kept = self.kept_by(job)
@@ -158,7 +170,7 @@ class Study:
 
     def _attempt(self, job: Job, divergence_is_chance: bool) -> None:
         try:
-            self.table.finish(job, self._train(job, divergence_is_chance))
+            self.table.finish(job, self.known_training(job) or self._train(job, divergence_is_chance))
         except LeansetError as error:
             self.table.fail(job, str(error))
         except Exception:

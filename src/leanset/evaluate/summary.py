@@ -12,6 +12,11 @@ Outcome = Mapping[str, Any]  # the row of a finished job
 Kind = tuple[str, str, float, str]  # model, protocol, fraction, method
 
 
+def training_seconds(outcomes: Iterable[Outcome]) -> float:
+    """Add up the time of all trainings; one that several protocols share counts once."""
+    return round(sum(row["seconds"] for row in outcomes if not row.get("trained_under")), 1)
+
+
 @dataclass(frozen=True)
 class SummaryRow:
     """One method at one fraction, with one network and protocol.

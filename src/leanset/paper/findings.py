@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leanset._folder import Folder
-from leanset.evaluate import Outcome, SummaryRow, verdicts
+from leanset.evaluate import Outcome, SummaryRow, training_seconds, verdicts
 from leanset.judge import STRATIFIED, STRATIFIED_SHOWN, write_rows
 from leanset.paper.experiment import Experiment
 from leanset.report import StudyPart, load, machine, save_figure, write_study_page
@@ -92,7 +92,7 @@ def _record(experiment: Experiment, settings: Mapping[str, Any], findings: Findi
         "settings": settings,
         "examples": len(experiment.images),
         "trainings": len(outcomes),
-        "training_seconds": round(sum(row["seconds"] for row in outcomes), 1),
+        "training_seconds": training_seconds(outcomes),
         "selection_seconds": round(_selection_seconds(outcomes), 1),
         "threads_a_training": sorted({row["threads"] for row in outcomes}),
         "machine": machine() | {"load_at_end": load()},
