@@ -14,7 +14,7 @@ Kind = tuple[str, str, float, str]  # model, protocol, fraction, method
 
 def training_seconds(outcomes: Iterable[Outcome]) -> float:
     """Add up the time of all trainings; one that several protocols share counts once."""
-    return round(sum(row["seconds"] for row in outcomes if not row.get("trained_under")), 1)
+    return round(sum((float(row["seconds"]) for row in outcomes if not row.get("trained_under")), 0.0), 1)
 
 
 @dataclass(frozen=True)
