@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 
 from benchmarks._data import cifar10_folder, first_images
 from benchmarks._record import Findings, Request, Row
-from leanset.capture import Network, NetworkSettings
-from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study, asked
+from leanset.evaluate import EQUAL_EPOCHS, Job, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
-from leanset.training import Recipe, preset, preset_of, training_pflop
+from leanset.training import Recipe, preset, preset_of
 
 SEEDS = (1,)
 
@@ -69,20 +68,14 @@ def _jobs(fractions: Sequence[float], method: str) -> list[Job]:
 def _rows(study: Study, jobs: list[Job]) -> list[Row]:
     study.run(jobs)
     setup, none = study.setup, {"chooser": None, "epochs_of_chooser": None, "cost_of_chooser": 0.0}
-    scorer = setup.scorer_settings()
-    trained = replace(scorer, model="quick", recipe=setup.recipe_of("quick"))
-    cost = _pflop(setup, scorer) / _pflop(setup, trained)
-    chooser = {"chooser": setup.scorer, "epochs_of_chooser": scorer.recipe.epochs, "cost_of_chooser": cost}
+    chooser = {
+        "chooser": setup.scorer,
+        "epochs_of_chooser": setup.scorer_recipe.epochs,
+        "cost_of_chooser": setup.choosing_cost(["quick"])["quick"],
+    }
     return [
         {"method": outcome["method"]}
         | (none if outcome["method"] == STRATIFIED else chooser)
         | {name: outcome[name] for name in ("fraction", "seed", "accuracy", "loss", "precision")}
         for outcome in study.outcomes(jobs)
     ]
-
-
-def _pflop(setup: Setup, settings: NetworkSettings) -> float:
-    images = setup.images
-    return training_pflop(
-        Network(images, settings).model, (images.channels, *images.size), settings.recipe, len(images)
-    )

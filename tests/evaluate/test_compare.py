@@ -139,7 +139,7 @@ def test_a_shorter_training_on_all_data_is_shown_in_words_and_chooses_nothing(tm
     question = asked(methods=("leanset", SHORTER), fractions=(0.5,), protocols=(EQUAL_EPOCHS,))
     answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
     page = (tmp_path / "README.md").read_text()
-    assert sum(line.startswith("| all data, shorter |") for line in page.splitlines()) == 1  # of accuracies only
+    assert sum(line.startswith("| all data, shorter |") for line in page.splitlines()) == 2  # two tables
     [said] = [line for line in answer.about_leanset if "against a shorter training on all data" in line]
     accuracy = {row.method: row.accuracy for row in answer.rows}
     points = f"{100 * (accuracy['leanset'] - accuracy[SHORTER]):+.1f} points".replace("-", "−").replace("+0.0", "0.0")
@@ -187,6 +187,18 @@ def test_the_best_of_the_others_is_the_best_of_those_that_chose_by_the_common_se
 def test_the_cost_beside_all_data_is_the_mean_over_common_seeds():
     rows = outcomes_of(asked(methods=("leanset",), fractions=(0.5,), seeds=3, protocols=(EQUAL_EPOCHS,)))
     rows = [row | {"steps": round(100 * (1 - row["fraction"]))} for row in rows if row["method"] != FULL or row["seed"]]
-    [said] = costs(summarise(rows, STRATIFIED), "leanset")
+    [said] = costs(summarise(rows, STRATIFIED), "leanset", {})
     assert "50 % removed by leanset: −25.0 points beside all data" in said
-    assert "no interval (2 seeds), with 50 % of the steps." in said
+    assert said.endswith("no interval (2 seeds), with 50 % of the steps.")
+
+
+@pytest.mark.parametrize(("chooser", "once", "often"), [(1.0, 160, 61), (0.2, 80, 53)])
+def test_the_cost_of_choosing_is_shared_out_among_the_trainings(chooser, once, often):
+    rows = outcomes_of(asked(methods=("leanset",), fractions=(0.5,), seeds=1, protocols=(EQUAL_EPOCHS,)))
+    times = {"steps": 100, "seconds": 80.0, "threads": 1}
+    rows = [
+        row | times | ({} if row["method"] == FULL else {"steps": 50, "seconds": 40.0, "selection_seconds": 8.0})
+        for row in rows
+    ]
+    [said] = costs(summarise(rows, STRATIFIED), "leanset", {"lenet": chooser})
+    assert said.endswith(f"50 % of the steps; choosing included, {once} % for one training and {often} % each for 10.")

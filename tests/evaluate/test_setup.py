@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,6 +8,7 @@ from leanset.data import Images
 from leanset.evaluate.job import Job
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.setup import Setup, stratified_places, with_held_out
+from leanset.training import build_model, step_flops
 from tests.evaluate.setups import RECIPE, tiny_setup
 from tests.training.networks import striped_images
 
@@ -108,6 +111,15 @@ def test_a_total_decay_weighs_as_much_beside_the_sum_of_the_losses_as_on_all_exa
         )
         assert total.weight_decay * 12 == pytest.approx(1e-3 * 48)
         assert total.with_changes(weight_decay=1e-3) == usual
+
+
+def test_choosing_costs_what_its_arithmetic_is_of_a_training():
+    setup = tiny_setup(recipe=replace(RECIPE, epochs=4), scorer_recipe=replace(RECIPE, epochs=1), runs=2)
+    assert setup.choosing_cost(["lenet"]) == {"lenet": pytest.approx(0.5)}
+    flops = {
+        name: step_flops(build_model(name, 3, channels=3, image_size=16), (3, 16, 16)) for name in ("lenet", "conv4")
+    }
+    assert setup.choosing_cost(["conv4"])["conv4"] == pytest.approx(0.5 * flops["lenet"] / flops["conv4"])
 
 
 def test_unknown_networks_protocols_and_devices_are_named():

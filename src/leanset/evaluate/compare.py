@@ -235,13 +235,14 @@ def run_comparison(
         study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
+    choosing = setup.choosing_cost(dict.fromkeys(job.model for job in jobs))
     answer = Answer(
         tuple(rows),
         tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)),
         _choosing(setup.scorer, outcomes, study.table.scorer_cost()),
         (
-            *costs(rows, LEANSET),
-            *savings(outcomes, LEANSET, setup.choosing_cost()),
+            *costs(rows, LEANSET, choosing),
+            *savings(outcomes, LEANSET, choosing),
             *beside_shorter(outcomes, LEANSET),
             *beside_best(outcomes, LEANSET),
         ),

@@ -1,10 +1,11 @@
 """What the jobs of a study share: the data, the network that methods look at, and how networks are trained."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from torch import nn
 
 from leanset._arrays import Rows
 from leanset._errors import InputError
@@ -21,7 +22,7 @@ from leanset.result import PruneResult
 from leanset.scores import METHODS
 from leanset.select import Coverage
 from leanset.settings import Settings
-from leanset.training import Recipe, build_model, check_precision, fabric_for, is_normalised
+from leanset.training import Recipe, build_model, check_precision, fabric_for, is_normalised, training_pflop
 
 SELECTORS = (LEANSET, BALANCED, PAPER, *METHODS)
 COMPARED = (*SELECTORS, SHORTER)
@@ -90,9 +91,16 @@ class Setup:
         recipe = self._recipe_for(self.scorer, self.scorer_recipe)
         return NetworkSettings(model=self.scorer, recipe=recipe, seed=_SCORER_SEED, runs=self.runs, device=self.device)
 
-    def choosing_cost(self) -> dict[str, float]:
-        """Return what the network that methods look at costs, in trainings of the same network on all examples."""
-        return {self.scorer: self.runs * self.scorer_recipe.epochs / self.recipe_of(self.scorer).epochs}
+    def choosing_cost(self, models: Iterable[str]) -> dict[str, float]:
+        """Return what the network that methods look at costs: by network, as a share of one training on all examples.
+
+        It is a ratio of arithmetic, so that it does not depend on the machine.
+        """
+        scorer = self.runs * self._pflop(self.scorer, self.scorer_recipe)
+        return {model: scorer / self._pflop(model, self.recipe_of(model)) for model in models}
+
+    def _pflop(self, model: str, recipe: Recipe) -> float:
+        return training_pflop(self._built(model), (self.images.channels, *self.images.size), recipe, len(self.images))
 
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the settings of a job's network, which trains on `kept` examples."""
@@ -137,10 +145,11 @@ class Setup:
         return self._recipe_for(model, self.other_recipes.get(model, self.recipe))
 
     def _recipe_for(self, model: str, recipe: Recipe) -> Recipe:
-        built = build_model(
-            model, len(self.images.classes), channels=self.images.channels, image_size=max(self.images.size)
-        )
-        return recipe if is_normalised(built) else recipe.unnormalised()
+        return recipe if is_normalised(self._built(model)) else recipe.unnormalised()
+
+    def _built(self, model: str) -> nn.Module:
+        images = self.images
+        return build_model(model, len(images.classes), channels=images.channels, image_size=max(images.size))
 
 
 def _identity_of(recipe: Recipe) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from leanset.judge import (
 # Two seeds that happen to agree make an interval of hardly any width.
 _LEAST_SEEDS = 3
 _ALIKE = 0.05  # a share of steps that is not worth a word
+_OFTEN = 10  # trainings on one set, for which its choice is shared out
 
 
 def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]:
@@ -36,8 +37,15 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
     return said
 
 
-def costs(rows: Iterable[SummaryRow], method: str) -> list[str]:
-    """Say in words what a method costs beside training on all examples, and what it saves."""
+def costs(rows: Iterable[SummaryRow], method: str, choosing: Mapping[str, float]) -> list[str]:
+    """Say in words what a method costs beside training on all examples, and what it saves.
+
+    Parameters
+    ----------
+    rows : the summary
+    method : who chose
+    choosing : by network, what the training costs that choices are based on, as a share of its training on all examples
+    """
     said = []
     for row in rows:
         if row.method != method or not row.full_seeds:
@@ -45,12 +53,22 @@ def costs(rows: Iterable[SummaryRow], method: str) -> list[str]:
         difference = Interval(row.against_full, row.against_full_low, row.against_full_high, row.full_seeds)
         mean, low, high = written(difference, POINTS)
         interval = "no interval" if row.full_seeds < _LEAST_SEEDS else f"95 % interval {low} to {high}"
-        steps = "" if math.isnan(row.steps_share) else f", with {100 * row.steps_share:.0f} % of the steps"
+        steps = "" if math.isnan(row.steps_share) else f", with {_work(row, choosing.get(row.model))}"
         said.append(
             f"{title(row.model, row.protocol)}: {100 * row.fraction:g} % removed by {method}: {mean} points beside all data, "
             f"{interval} ({in_seeds(row.full_seeds)}){steps}."
         )
     return said
+
+
+def _work(row: SummaryRow, chooser: float | None) -> str:
+    """Say what a training takes of one on all examples, and what that is once choosing is counted, too."""
+    said = f"{100 * row.steps_share:.0f} % of the steps"
+    if chooser is None or math.isnan(row.choosing_share):
+        return said
+    whole = chooser + row.choosing_share
+    once, often = (100 * (row.steps_share + whole / trainings) for trainings in (1, _OFTEN))
+    return f"{said}; choosing included, {once:.0f} % for one training and {often:.0f} % each for {_OFTEN}"
 
 
 def beside_shorter(outcomes: Sequence[Outcome], method: str) -> list[str]:
