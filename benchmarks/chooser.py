@@ -40,7 +40,7 @@ class Chooser:
         return f"{self.model}-{self.epochs}-epochs"
 
 
-CHOOSERS = (Chooser("quick", 3, (0.4, 0.8)), Chooser("quick", 5), Chooser("conv4", 10))
+CHOOSERS = (Chooser("quick", 3, (0.4, 0.8)), Chooser("quick", 5, (0.4, 0.8)), Chooser("conv4", 10))
 
 
 def run(request: Request) -> Findings:
