@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  loads a BLAS of its own, which is to be limited too
+from threadpoolctl import threadpool_limits
 
 from leanset.data import Images, open_source
 
@@ -24,6 +26,7 @@ def _take_one_core(worker):
     if worker is not None and hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {cores[int(worker.removeprefix("gw")) % len(cores)]})
+        threadpool_limits(1, user_api="blas")  # its threads were counted when there were more cores
 
 
 @pytest.fixture(scope="session")
