@@ -23,7 +23,7 @@ from leanset._threads import available_threads, thread_count
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study
 from leanset.head import TotalPenalty
 from leanset.judge import LEANSET, STRATIFIED
-from leanset.scores import AUM, DynUnc, Evidence, kept_shares
+from leanset.scores import AUM, DynUnc, Evidence, kept_shares, share_wrong
 from leanset.select import Coverage
 from leanset.training import ImageBatches, fabric_for, number_type, preset, quality, torch_threads, train
 
@@ -77,11 +77,11 @@ def _shares(study: Study, removed: float) -> Vector:
     """Return how likely each example is to stay by leanset's rule."""
     labels = study.setup.images.labels
     evidence = Evidence(groups=labels, dynamics=study.statistics().dynamics)
-    margin, swing = AUM().scores(evidence), DynUnc().scores(evidence)
+    margin, swing, wrong = AUM().scores(evidence), DynUnc().scores(evidence), share_wrong(evidence)
     share = np.zeros(len(labels))
     for c in range(int(labels.max()) + 1):
         members: Rows = np.flatnonzero(labels == c)
         easiest_first = members[np.argsort(-margin[members], kind="stable")]
         kept = len(members) - round(removed * len(members))
-        share[easiest_first] = kept_shares(Coverage().log_weights(swing[easiest_first], removed), kept)
+        share[easiest_first] = kept_shares(Coverage().log_weights(swing[easiest_first], removed, wrong), kept)
     return share

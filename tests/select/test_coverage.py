@@ -41,7 +41,8 @@ def started(stats, **options):
     """The start that a run with these options has, from the parts that it is documented to be made of."""
     inputs, plan = planned(stats, **options)
     count = plan.budget.size(len(stats.labels))
-    known = AUM().difficulty(inputs.recorded), DynUnc().scores(inputs.recorded)
+    record = inputs.recorded
+    known = AUM().difficulty(record), DynUnc().scores(record), 1 - np.mean([run.correct for run in record.dynamics])
     task, _, _ = fitted_task(inputs, plan, None, Silent())
     suspect = confident_disagreement(task.predicted, stats.labels).mean()
     rng = stream(plan.settings.seed, "start", count)
@@ -57,7 +58,9 @@ def test_a_start_keeps_every_rule(case, strata, cut):
     rules, count, seed = case
     rng = np.random.default_rng(seed)
     difficulty = rng.integers(0, 4, len(rules.groups)).astype(np.float64)
-    removed, cells = Coverage(strata=strata, cut=cut).start(difficulty, rng.random(len(difficulty)), rules, count, rng)
+    removed, cells = Coverage(strata=strata, cut=cut).start(
+        difficulty, rng.random(len(difficulty)), 0.2, rules, count, rng
+    )
     assert removed.sum() == count
     assert rules.violations(removed) == []  # pinned rows, least kept, and shares of the classes
     assert cells.shape == rules.groups.shape
@@ -77,7 +80,7 @@ def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
     count = percent * rules.most // 100
     difficulty, swing = rng.normal(size=68), rng.uniform(0.1, 1, 68)
     coverage = Coverage(centre=0.3, spread=0.5, swing=power, cut=cut)
-    removed, _ = coverage.start(difficulty, swing, rules, count, rng)
+    removed, _ = coverage.start(difficulty, swing, 0.2, rules, count, rng)
     for c, quota in enumerate(rules.quotas(count)):
         members = np.flatnonzero(labels == c)[np.argsort(difficulty[labels == c])]
         rest = members[: len(members) - min(quota, int(cut * len(members) + 1e-9))]
@@ -87,19 +90,45 @@ def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
         assert (np.abs(np.cumsum(~removed[rest]) - np.cumsum(likely)) < 1 + 1e-6).all()
 
 
-@pytest.mark.parametrize(("share", "harder"), [(0.2, True), (0.4, True), (0.8, True), (0.9, False), (0.95, False)])
-def test_easy_ones_go_while_there_are_enough_and_hard_ones_when_there_are_few(share, harder):
+def mean_kept(share, wrong):
+    """The mean place of what stays by the rule, from 0 for the easiest of a class to 1 for the hardest."""
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
     rng = np.random.default_rng(0)
-    removed, _ = Coverage().start(np.arange(1000.0), np.ones(1000), rules, round(1000 * share), rng)
-    assert (np.flatnonzero(~removed).mean() > 499.5) == harder
+    removed, _ = Coverage().start(np.arange(1000.0), np.ones(1000), wrong, rules, round(1000 * share), rng)
+    return np.flatnonzero(~removed).mean() / 999
+
+
+@pytest.mark.parametrize(
+    ("share", "wrong", "harder"),
+    [
+        (0.2, 0.18, True),
+        (0.4, 0.18, True),
+        (0.8, 0.18, True),
+        (0.9, 0.18, False),
+        (0.95, 0.18, False),
+        (0.8, 0.4, False),  # a network that learns less, or wrong labels
+        (0.95, 0.0, True),  # nothing was ever wrong
+    ],
+)
+def test_easy_ones_go_while_there_are_enough_and_hard_ones_when_there_are_few(share, wrong, harder):
+    assert (mean_kept(share, wrong) > 0.5) == harder
+
+
+@given(st.floats(0.05, 0.9), st.floats(1.0, 4.0), st.floats(0.02, 0.2))
+def test_as_much_room_gives_the_same_weights_and_more_room_harder_examples(removed, times, wrong):
+    """Half as many of data on which half as many answers are wrong are as much room."""
+    swing = np.random.default_rng(0).uniform(0.1, 1, 50)
+    left = (1 - removed) / times
+    weights = Coverage().log_weights(swing, removed, wrong)
+    np.testing.assert_allclose(Coverage().log_weights(swing, 1 - left, wrong / times), weights, atol=1e-9)
+    assert mean_kept(removed, wrong) >= mean_kept(removed, wrong * times) - 0.01
 
 
 @pytest.mark.parametrize(("share", "times"), [(0.3, 1.2), (0.8, 2), (0.95, 2)])
 def test_what_swings_stays(share, times):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
     swing = np.tile([0.1, 0.3], 500)
-    removed, _ = Coverage().start(np.arange(1000.0), swing, rules, round(1000 * share), np.random.default_rng(0))
+    removed, _ = Coverage().start(np.arange(1000.0), swing, 0.18, rules, round(1000 * share), np.random.default_rng(0))
     assert (~removed)[1::2].sum() > times * (~removed)[::2].sum()
 
 
@@ -107,11 +136,11 @@ def test_what_swings_stays(share, times):
 def test_many_suspect_labels_cut_more_if_wished_but_not_more_than_goes(suspect, cut):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
     likely = Coverage(centre=2.0, suspects=True)  # the hardest would stay
-    removed, _ = likely.start(np.arange(1000.0), np.ones(1000), rules, 400, np.random.default_rng(0), suspect)
+    removed, _ = likely.start(np.arange(1000.0), np.ones(1000), 0.2, rules, 400, np.random.default_rng(0), suspect)
     assert removed[1000 - round(1000 * cut) :].all()
     assert not removed[999 - round(1000 * cut)]
     unasked = Coverage(centre=2.0)
-    removed, _ = unasked.start(np.arange(1000.0), np.ones(1000), rules, 400, np.random.default_rng(0), suspect)
+    removed, _ = unasked.start(np.arange(1000.0), np.ones(1000), 0.2, rules, 400, np.random.default_rng(0), suspect)
     assert not removed[999]
 
 

@@ -1,5 +1,6 @@
 """Pruning methods of the literature, one file a method, all behind one contract (`contract.py`)."""
 
+from leanset.scores._records import share_wrong
 from leanset.scores.aum import AUM
 from leanset.scores.ccs import CCS
 from leanset.scores.contract import Evidence, Method, Needs, Score, checked_whole
@@ -45,4 +46,5 @@ __all__ = [
     "implausible_labels",
     "kept_shares",
     "method_named",
+    "share_wrong",
 ]

@@ -25,6 +25,20 @@ def seed_mean(evidence: Evidence, name: Recorded, value: Callable[[Matrix], Vect
     return np.asarray(np.divide(total, runs, out=np.full(len(evidence), np.nan), where=runs > 0))
 
 
+def share_wrong(evidence: Evidence) -> float:
+    """Return the share of answers that were wrong during the training, over all its epochs, runs and examples.
+
+    Examples
+    --------
+    >>> from leanset.data import Dynamics
+    >>> correct, numbers = np.array([[False, True], [True, True]]), np.ones((2, 2), np.float32)
+    >>> runs = (Dynamics(correct, numbers, numbers, numbers),)
+    >>> share_wrong(Evidence(groups=np.zeros(2, dtype=int), dynamics=runs))
+    0.25
+    """
+    return float(np.nanmean(seed_mean(evidence, "correct", lambda correct: np.asarray(1 - correct.mean(axis=0)))))
+
+
 def windows(record: Matrix, length: int) -> Iterator[Matrix]:
     """Yield every window of `length` consecutive epochs; the whole record if it is shorter."""
     length = min(length, len(record))

@@ -15,12 +15,13 @@ from leanset._errors import InputError
 from leanset.problem import Constraints
 from leanset.scores import checked_whole, drawn, kept_shares
 
-# The rule, by share removed; linear in between. Chosen with the network `quick` on 40,000 training images of CIFAR-10 and
-# judged on the other 10,000 of them; test images played no part. `python -m benchmarks rule` does it again.
-_REMOVED = (0.4, 0.8, 0.9)
-_CENTRE = (0.85, 0.6, 0.35)
-_SPREAD = (0.35, 0.25, 0.2)
-_SWING = (1.0, 8.0, 8.0)
+# The rule, by the room there is for what is hard: the examples that stay for each one that the network got wrong; linear in
+# between. Chosen with the network `quick` on 40,000 and 10,000 training images of CIFAR-10 and judged on 10,000 others of
+# them; test images played no part. `python -m benchmarks rule` does it again.
+_ROOM = (0.55, 1.1, 2.75)
+_CENTRE = (0.35, 0.6, 0.85)
+_SPREAD = (0.2, 0.25, 0.35)
+_SWING = (8.0, 8.0, 1.0)
 # Share of correctly labelled examples that a network confidently assigns to another class. Measured with conv4 after ten
 # epochs on 10,000 images of CIFAR-10: 0.11 with correct labels, 0.14 with 9 % and 0.40 with 40 % wrong.
 _HARD_ANYWAY = 0.15
@@ -36,8 +37,10 @@ class Coverage:
 
         exp(−(u − `centre`)² / 2·`spread`²) · swing^`swing`,
 
-    but at most one, where u runs from 0 for the easiest example of a class to 1 for the hardest. While much is kept, the
-    easiest go; if little is kept, the hardest go too, because a network cannot learn them from so few others.
+    but at most one, where u runs from 0 for the easiest example of a class to 1 for the hardest. What is hard can only be
+    learnt from many others. So the three numbers follow the room there is: the share that stays, divided by the share of
+    answers that were wrong in the recorded training, over all its epochs. With much room the easiest go. With little the
+    hardest go too, whether few stay, there were few to begin with, the training is short, or labels are wrong.
 
     The search then exchanges only examples of the same class, difficulty, probability and weight (the length of the
     influence vector), each split into bins. So balance comes from directions that cancel, and not from preferring unusual
@@ -47,9 +50,9 @@ class Coverage:
     ----------
     strata : bins of difficulty
     bins : bins of probability within a stratum, and of weight within each of these
-    centre : difficulty that is most likely to stay, from 0 to 1; None follows the share removed
-    spread : how far the difficulties that stay lie from it; None follows the share removed
-    swing : power of the swing, 0 to ignore it; None follows the share removed
+    centre : difficulty that is most likely to stay, from 0 to 1; None follows the room
+    spread : how far the difficulties that stay lie from it; None follows the room
+    swing : power of the swing, 0 to ignore it; None follows the room
     cut : share of hardest examples to remove first, never more than the number to remove
     suspects : True if labels may be wrong: if the network confidently disagrees with more than 0.15 of them, also cut the
         excess. Off by default, because a network that has not learnt much also disagrees with correct labels
@@ -58,7 +61,7 @@ class Coverage:
     --------
     >>> rules = Constraints(np.zeros(10, int), 1, np.zeros(10, bool), proportional=True)
     >>> coverage = Coverage(strata=4, cut=0.2)
-    >>> removed, cells = coverage.start(np.arange(10.0), np.ones(10), rules, 6, np.random.default_rng(0))
+    >>> removed, cells = coverage.start(np.arange(10.0), np.ones(10), 0.2, rules, 6, np.random.default_rng(0))
     >>> bool(removed[8:].all())  # the two hardest are removed
     True
     """
@@ -80,22 +83,24 @@ class Coverage:
             if value is not None and not (math.isfinite(value) and value > least):
                 legal = "positive" if least == 0 else "finite"
                 raise InputError(
-                    f"`Coverage({name}={value})` must be a {legal} number, or None to follow the share removed."
+                    f"`Coverage({name}={value})` must be a {legal} number, or None to follow the room for what is hard."
                 )
 
     def doubted(self, disputed: float) -> float:
         """Return the share to cut because labels may be wrong, given the share that the network disputes."""
         return max(0.0, disputed - _HARD_ANYWAY) if self.suspects else 0.0
 
-    def log_weights(self, swing: Vector, removed: float) -> Vector:
+    def log_weights(self, swing: Vector, removed: float, wrong: float) -> Vector:
         """Return the logarithm of how likely examples are to stay, up to a constant, if a share of them is removed.
 
         Parameters
         ----------
         swing : (n,) of the examples of one class, the easiest first
         removed : share removed
+        wrong : share of wrong answers in the recorded training
         """
-        usual = (float(np.interp(removed, _REMOVED, values)) for values in (_CENTRE, _SPREAD, _SWING))
+        room = (1 - removed) / wrong if wrong > 0 else math.inf
+        usual = (float(np.interp(room, _ROOM, values)) for values in (_CENTRE, _SPREAD, _SWING))
         given = (self.centre, self.spread, self.swing)
         centre, spread, power = (now if own is None else own for own, now in zip(given, usual, strict=True))
         place = (np.arange(len(swing)) + 0.5) / max(len(swing), 1)
@@ -106,6 +111,7 @@ class Coverage:
         self,
         difficulty: Vector,
         swing: Vector,
+        wrong: float,
         constraints: Constraints,
         count: int,
         rng: np.random.Generator,
@@ -117,6 +123,7 @@ class Coverage:
         ----------
         difficulty : (n,) higher is harder
         swing : (n,) how much the probability of the label swings
+        wrong : share of wrong answers in the recorded training, over all its epochs
         constraints : which removals are allowed; if they are proportional, each class is drawn separately
         count : number of examples to remove
         rng : random generator of the draw
@@ -135,7 +142,8 @@ class Coverage:
             easiest_first = members[np.lexsort((rng.random(len(members)), difficulty[members]))]
             staying = len(members) - min(quota, int(cut * len(members) + 1e-9))
             rest, hardest = easiest_first[:staying], easiest_first[staying:]
-            shares = kept_shares(self.log_weights(swing[rest], quota / max(len(members), 1)), len(members) - quota)
+            weights = self.log_weights(swing[rest], quota / max(len(members), 1), wrong)
+            shares = kept_shares(weights, len(members) - quota)
             stratum[hardest] = nth * (self.strata + 1) + self.strata
             stratum[rest] = nth * (self.strata + 1) + np.arange(staying) * self.strata // max(staying, 1)
             likely[rest] = shares

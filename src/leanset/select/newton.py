@@ -27,7 +27,7 @@ from leanset.certify import Finding, about_few_epochs, about_the_network
 from leanset.head import refit
 from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
-from leanset.scores import AUM, DynUnc, Needs, confident_disagreement
+from leanset.scores import AUM, DynUnc, Needs, confident_disagreement, share_wrong
 from leanset.select.aim import Aim, aim_for, loss_rise
 from leanset.select.budget import Budget
 from leanset.select.coverage import Coverage
@@ -203,9 +203,8 @@ class NewtonSearch(ExchangeSearch):
         if self.coverage is None:
             return self.start(count), None
         rng, recorded = stream(self.task.seed, "start", count), self.task.recorded
-        removed, cells = self.coverage.start(
-            AUM().difficulty(recorded), DynUnc().scores(recorded), self.task.constraints, count, rng, self.disputed
-        )
+        difficulty, swing, wrong = AUM().difficulty(recorded), DynUnc().scores(recorded), share_wrong(recorded)
+        removed, cells = self.coverage.start(difficulty, swing, wrong, self.task.constraints, count, rng, self.disputed)
         return removed, quantile_bins(self.norms, cells, self.coverage.bins)
 
     @cached_property
