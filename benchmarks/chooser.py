@@ -71,7 +71,7 @@ def _rows(study: Study, jobs: list[Job]) -> list[Row]:
     chooser = {
         "chooser": setup.scorer,
         "epochs_of_chooser": setup.scorer_recipe.epochs,
-        "cost_of_chooser": setup.choosing_cost(["quick"])["quick"],
+        "cost_of_chooser": setup.choosing_cost("quick"),
     }
     return [
         {"method": outcome["method"]}

@@ -200,5 +200,5 @@ def test_the_cost_of_choosing_is_shared_out_among_the_trainings(chooser, once, o
         row | times | ({} if row["method"] == FULL else {"steps": 50, "seconds": 40.0, "selection_seconds": 8.0})
         for row in rows
     ]
-    [said] = costs(summarise(rows, STRATIFIED), "leanset", {"lenet": chooser})
+    [said] = costs(summarise(rows, STRATIFIED), "leanset", {("lenet", EQUAL_EPOCHS): chooser})
     assert said.endswith(f"50 % of the steps; choosing included, {once} % for one training and {often} % each for 10.")

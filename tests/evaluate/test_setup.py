@@ -115,11 +115,13 @@ def test_a_total_decay_weighs_as_much_beside_the_sum_of_the_losses_as_on_all_exa
 
 def test_choosing_costs_what_its_arithmetic_is_of_a_training():
     setup = tiny_setup(recipe=replace(RECIPE, epochs=4), scorer_recipe=replace(RECIPE, epochs=1), runs=2)
-    assert setup.choosing_cost(["lenet"]) == {"lenet": pytest.approx(0.5)}
+    assert setup.choosing_cost("lenet") == pytest.approx(0.5)
+    assert setup.choosing_cost("lenet", "epochs=8") == pytest.approx(0.25)
+    assert setup.choosing_cost("lenet", EQUAL_STEPS) == pytest.approx(0.5)
     flops = {
         name: step_flops(build_model(name, 3, channels=3, image_size=16), (3, 16, 16)) for name in ("lenet", "conv4")
     }
-    assert setup.choosing_cost(["conv4"])["conv4"] == pytest.approx(0.5 * flops["lenet"] / flops["conv4"])
+    assert setup.choosing_cost("conv4") == pytest.approx(0.5 * flops["lenet"] / flops["conv4"])
 
 
 def test_unknown_networks_protocols_and_devices_are_named():

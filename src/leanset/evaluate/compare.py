@@ -235,14 +235,15 @@ def run_comparison(
         study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    choosing = setup.choosing_cost(dict.fromkeys(job.model for job in jobs))
+    choosing = {kind: setup.choosing_cost(*kind) for kind in {(row.model, row.protocol): None for row in rows}}
+    usual = {model: setup.choosing_cost(model) for model, _ in choosing}
     answer = Answer(
         tuple(rows),
         tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)),
         _choosing(setup.scorer, outcomes, study.table.scorer_cost()),
         (
             *costs(rows, LEANSET, choosing),
-            *savings(outcomes, LEANSET, choosing),
+            *savings(outcomes, LEANSET, usual),
             *beside_shorter(outcomes, LEANSET),
             *beside_best(outcomes, LEANSET),
         ),

@@ -1,6 +1,6 @@
 """What the jobs of a study share: the data, the network that methods look at, and how networks are trained."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from leanset._version import __version__
 from leanset.capture import NetworkSettings
 from leanset.data import Images
 from leanset.evaluate.job import Job
-from leanset.evaluate.protocol import Protocol
+from leanset.evaluate.protocol import EQUAL_EPOCHS, Protocol
 from leanset.head import HeadStatistics
 from leanset.judge import BALANCED, LEANSET, PAPER, SHORTER, drawn_aside, prune_options
 from leanset.pruning import prune
@@ -91,13 +91,14 @@ class Setup:
         recipe = self._recipe_for(self.scorer, self.scorer_recipe)
         return NetworkSettings(model=self.scorer, recipe=recipe, seed=_SCORER_SEED, runs=self.runs, device=self.device)
 
-    def choosing_cost(self, models: Iterable[str]) -> dict[str, float]:
-        """Return what the network that methods look at costs: by network, as a share of one training on all examples.
+    def choosing_cost(self, model: str, protocol: str = EQUAL_EPOCHS) -> float:
+        """Return what the network that methods look at costs, as a share of one training of a network on all examples.
 
         It is a ratio of arithmetic, so that it does not depend on the machine.
         """
-        scorer = self.runs * self._pflop(self.scorer, self.scorer_recipe)
-        return {model: scorer / self._pflop(model, self.recipe_of(model)) for model in models}
+        recipe, n = self.recipe_of(model), len(self.images)
+        whole = replace(recipe, epochs=Protocol(Protocol(protocol).on_all).epochs(recipe.epochs, n, n))
+        return self.runs * self._pflop(self.scorer, self.scorer_recipe) / self._pflop(model, whole)
 
     def _pflop(self, model: str, recipe: Recipe) -> float:
         return training_pflop(self._built(model), (self.images.channels, *self.images.size), recipe, len(self.images))

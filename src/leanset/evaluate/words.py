@@ -37,14 +37,14 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
     return said
 
 
-def costs(rows: Iterable[SummaryRow], method: str, choosing: Mapping[str, float]) -> list[str]:
+def costs(rows: Iterable[SummaryRow], method: str, choosing: Mapping[tuple[str, str], float]) -> list[str]:
     """Say in words what a method costs beside training on all examples, and what it saves.
 
     Parameters
     ----------
     rows : the summary
     method : who chose
-    choosing : by network, what the training costs that choices are based on, as a share of its training on all examples
+    choosing : by network and protocol, what the training costs that choices are based on, as a share of one on all examples
     """
     said = []
     for row in rows:
@@ -53,7 +53,7 @@ def costs(rows: Iterable[SummaryRow], method: str, choosing: Mapping[str, float]
         difference = Interval(row.against_full, row.against_full_low, row.against_full_high, row.full_seeds)
         mean, low, high = written(difference, POINTS)
         interval = "no interval" if row.full_seeds < _LEAST_SEEDS else f"95 % interval {low} to {high}"
-        steps = "" if math.isnan(row.steps_share) else f", with {_work(row, choosing.get(row.model))}"
+        steps = "" if math.isnan(row.steps_share) else f", with {_work(row, choosing.get((row.model, row.protocol)))}"
         said.append(
             f"{title(row.model, row.protocol)}: {100 * row.fraction:g} % removed by {method}: {mean} points beside all data, "
             f"{interval} ({in_seeds(row.full_seeds)}){steps}."
