@@ -240,7 +240,7 @@ def run_comparison(
     answer = Answer(
         tuple(rows),
         tuple(verdicts(rows, STRATIFIED, STRATIFIED_SHOWN)),
-        _choosing(setup.scorer, outcomes, study.table.scorer_cost()),
+        _choosing(setup, outcomes, study.table.scorer_cost()),
         (
             *costs(rows, LEANSET, choosing),
             *savings(outcomes, LEANSET, usual),
@@ -284,7 +284,7 @@ def _record(study: Study, question: Question, outcomes: Sequence[Outcome]) -> di
 
 
 def _page(answer: Answer) -> list[str]:
-    parts = parts_of(answer.rows)
+    parts = sorted(parts_of(answer.rows), key=lambda part: -len(part[1]))  # the fullest first
     lines = ["# Comparison", ""]
     for title, part in parts:
         tables = accuracy_table(part, title), difference_table(part), seeds_table(part)
@@ -293,17 +293,19 @@ def _page(answer: Answer) -> list[str]:
     return [*lines, *(f"- {line}" for line in (*answer.about_leanset, *answer.verdicts))]
 
 
-def _choosing(scorer: str, outcomes: Sequence[Outcome], cost: Mapping[str, float] | None) -> str:
-    """Say what the network costs that all methods look at, beside one training on all examples on as many threads."""
-    shared = f"All methods look at one {scorer}, which is trained once"
-    full = [row for row in outcomes if row["method"] == FULL]
+def _choosing(setup: Setup, outcomes: Sequence[Outcome], cost: Mapping[str, float] | None) -> str:
+    """Say what the network costs that all methods look at: its time, and its arithmetic beside one training on all examples.
+
+    Not its share of the time: a training that was stopped, or done on another machine, would make it any number.
+    """
+    shared = f"All methods look at one {setup.scorer}, which is trained once"
+    full = [row["model"] for row in outcomes if row["method"] == FULL]
     if cost is None or not full:
         return f"{shared}; its time is not among those of choosing."
-    first = [row["seconds"] * row["threads"] for row in full if row["model"] == full[0]["model"]]
-    share = cost["seconds"] * cost["threads"] / (sum(first) / len(first))
+    share = 100 * setup.choosing_cost(full[0])
     return (
-        f"{shared}, in {cost['seconds']:.3g} s on {_threads(cost['threads'])}: {100 * share:.3g} % of one training of "
-        f"{full[0]['model']} on all data. This is not among the times of choosing."
+        f"{shared}, in {cost['seconds']:.3g} s on {_threads(cost['threads'])}; that is the arithmetic of {share:.3g} % of one "
+        f"training of {full[0]} on all data. This is not among the times of choosing."
     )
 
 

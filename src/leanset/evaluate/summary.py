@@ -34,7 +34,7 @@ class SummaryRow:
     below_random : how many times smaller the measured change of the head is than after a random removal
     seconds : mean time of one training
     choosing_seconds : mean time of choosing one set, with the certificate and without the network that methods look at
-    choosing_share : the same, as a share of the time of training on all examples
+    choosing_share : the same, as a share of the shortest training on all examples; others may have been stopped at times
     """
 
     model: str
@@ -128,13 +128,21 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
         below_random=sum(map(_below_random, mine.values())) / len(mine),
         seconds=_mean(mine, "seconds"),
         choosing_seconds=choosing,
-        choosing_share=choosing / _mean(full, "seconds"),
+        choosing_share=choosing / _least(full, "seconds"),
     )
 
 
 def _mean(jobs: Mapping[int, Outcome], what: str) -> float:
-    known = [value for job in jobs.values() if (value := job.get(what)) is not None]
+    known = _known(jobs, what)
     return sum(known) / len(known) if known else math.nan
+
+
+def _least(jobs: Mapping[int, Outcome], what: str) -> float:
+    return min(_known(jobs, what), default=math.nan)
+
+
+def _known(jobs: Mapping[int, Outcome], what: str) -> list[float]:
+    return [value for job in jobs.values() if (value := job.get(what)) is not None]
 
 
 def _below_random(job: Outcome) -> float:
