@@ -235,7 +235,7 @@ def run_comparison(
         study.run(jobs, workers=workers, reporter=reporter)
     outcomes = study.outcomes(jobs)
     rows = summarise(outcomes, STRATIFIED)
-    choosing = {kind: setup.choosing_cost(*kind) for kind in {(row.model, row.protocol): None for row in rows}}
+    choosing = {kind: setup.choosing_cost(*kind) for kind in {(row.model, row.protocol) for row in rows}}
     usual = {model: setup.choosing_cost(model) for model, _ in choosing}
     answer = Answer(
         tuple(rows),
