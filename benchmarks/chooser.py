@@ -1,10 +1,10 @@
 """What is lost if a cheaper training chooses: fewer epochs, or a smaller network, than the one that is trained on the set.
 
-All of CIFAR-10. The network that methods look at is `quick` for a few epochs instead of ten, each with the whole course of its
-learning rate, or a smaller network for ten epochs with its own preset. leanset chooses by what that training recorded, and
-`quick` is trained on what is kept for its ten epochs, as in the study in results/cifar10 (`leanset compare`, see
-docs/comparison.md), whose rows of the same seeds are beside them: chosen by `quick` after ten epochs, and drawn at random. Cost
-is the arithmetic of the training that chooses, as a share of one training on all data. Tested on the test batch.
+All of CIFAR-10. The network that methods look at is `quick` for a few epochs instead of ten, each with the whole course of
+its learning rate, or a smaller network. leanset chooses by what that training recorded, and `quick` is trained on what is
+kept for its ten epochs, as in the study in results/cifar10 (`leanset compare`, see docs/comparison.md), whose rows of the
+same seeds are beside them: chosen by `quick` after ten epochs, and drawn at random. Cost is the arithmetic of the training
+that chooses, as a share of one training on all data. Tested on the test batch.
 
 Finished trainings stay in `chooser/` beside the record, so that an interrupted benchmark goes on.
 """
@@ -40,7 +40,13 @@ class Chooser:
         return f"{self.model}-{self.epochs}-epochs"
 
 
-CHOOSERS = (Chooser("quick", 3, (0.4, 0.8)), Chooser("quick", 5, (0.4, 0.8)), Chooser("conv4", 10))
+CHOOSERS = (
+    Chooser("quick-narrow", 10, (0.4, 0.8)),
+    Chooser("quick-narrow", 5, (0.4, 0.8)),
+    Chooser("quick", 5, (0.4, 0.8)),
+    Chooser("quick", 3, (0.4, 0.8)),
+    Chooser("conv4", 10),
+)
 
 
 def run(request: Request) -> Findings:

@@ -173,7 +173,7 @@ def test_the_paper_can_be_given_less_effort_by_name(
     [
         ({"model": 3}, "`model=3` must be a name"),
         ({"stem": "big"}, "`stem='big'` must be 'auto', 'small' or 'large'"),
-        ({"preset": "slow"}, "`preset='slow'` must be 'fast', 'quick', 'quick-wide' or 'published'"),
+        ({"preset": "slow"}, "`preset='slow'` must be 'fast', 'quick', 'quick-narrow', 'quick-wide' or 'published'"),
         ({"epochs": 0}, "`epochs=0` must be at least 1"),
         ({"lr": -1.0}, "`lr=-1.0` must be positive"),
         ({"mean": "abc"}, "`mean='abc'` must be a list of finite numbers"),

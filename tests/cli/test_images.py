@@ -144,7 +144,7 @@ def test_what_is_wrong_is_said_before_training(image_folder, tmp_path):
         (("--fraction", 1.4, *NETWORK), "must lie in (0, 1)"),
         (("--fraction", 0.4, "--model", "resnet19"), "resnet20"),
         (("--fraction", 0.4, *NETWORK, "--method", "el3n"), "el2n"),
-        (("--fraction", 0.4, *NETWORK, "--preset", "slow"), "must be 'fast', 'quick', 'quick-wide' or 'published'"),
+        (("--fraction", 0.4, *NETWORK, "--preset", "slow"), "must be 'fast', 'quick', 'quick-narrow'"),
         (("--fraction", 0.4, *NETWORK, "--lr", -1), "--lr -1.0 must be positive"),
         (
             ("--fraction", 0.4, *NETWORK, "--std", "0,1,1", "--mean", "0,0,0"),

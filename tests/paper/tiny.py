@@ -6,7 +6,7 @@ from leanset._progress import Silent
 from leanset.judge import LEANSET, STRATIFIED, UNIFORM
 from leanset.paper import Experiment
 from leanset.paper.nas import SearchSettings
-from leanset.paper.noise import NoiseSettings
+from leanset.paper.noise import DOUBTING, NoiseSettings
 from leanset.paper.pruning import PruningSettings
 from leanset.paper.scale import Scale
 from leanset.paper.speed import SpeedSettings
@@ -50,7 +50,7 @@ TINY_SETTINGS = {
         whole_epochs=1,
         seeds=1,
     ),
-    "noise": NoiseSettings(methods=(STRATIFIED, LEANSET), fractions=(0.4,)),
+    "noise": NoiseSettings(methods=(STRATIFIED, LEANSET, DOUBTING), fractions=(0.4,)),
 }
 
 

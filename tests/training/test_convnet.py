@@ -126,5 +126,5 @@ def test_conv4_is_in_the_zoo_with_the_parameters_of_its_widths(channels):
 
 
 def test_plain_networks_have_one_stem():
-    assert {name for name in MODELS if not has_stems(name)} == {"conv4", "lenet", "quick", "quick-wide"}
+    assert {name for name in MODELS if not has_stems(name)} == {"conv4", "lenet", "quick", "quick-narrow", "quick-wide"}
     assert not any(map(has_stems, CONVNETS))

@@ -49,7 +49,9 @@ def test_a_wrong_option_is_named(change, said):
 
 
 def test_an_unknown_preset_lists_the_known_ones():
-    with pytest.raises(InputError, match="`preset='slow'` is unknown; choose from published, fast, quick, quick-wide"):
+    with pytest.raises(
+        InputError, match="`preset='slow'` is unknown; choose from published, fast, quick, quick-narrow"
+    ):
         preset("slow")
 
 

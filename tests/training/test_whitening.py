@@ -70,7 +70,7 @@ def test_real_images_are_whitened(cifar_images):
     assert np.diag(covariance).min() > 0.5  # softening takes its share of the weakest
 
 
-@pytest.mark.parametrize("name", ["quick", "quick-wide"])
+@pytest.mark.parametrize("name", ["quick", "quick-narrow", "quick-wide"])
 @pytest.mark.parametrize(("size", "classes"), [(9, 10), (32, 100), (64, 200)])
 def test_the_head_on_the_features_gives_the_logits(name, size, classes):
     torch.manual_seed(0)
@@ -80,7 +80,7 @@ def test_the_head_on_the_features_gives_the_logits(name, size, classes):
         logits = model(torch.randn(3, 3, size, size))
         np.testing.assert_allclose(seen[0] @ model.fc.weight.T + model.fc.bias, logits, rtol=1e-5, atol=1e-6)
     assert logits.shape == (3, classes)
-    assert model.fc.in_features == (256 if name == "quick-wide" else 128)
+    assert model.fc.in_features == {"quick-narrow": 64, "quick": 128, "quick-wide": 256}[name]
 
 
 def test_first_filters_of_a_convolution_pass_their_inputs_on():

@@ -18,6 +18,8 @@ from leanset.select import Coverage
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+DOUBTING = "leanset-suspects"  # leanset that is told that labels may be wrong
+
 
 @dataclass(frozen=True)
 class _Noisy:
@@ -82,7 +84,7 @@ class NoiseSettings:
             experiment.study(
                 images=experiment.source.with_labels(labels).take(experiment.places),
                 name=name,
-                coverages={LEANSET: Coverage(suspects=True)},
+                coverages={DOUBTING: Coverage(suspects=True)},
             )
             for name, labels in experiment.noisy_labels.items()
         ]
@@ -94,7 +96,8 @@ class NoiseSettings:
         return Findings(
             title="Wrong labels",
             protocol=f"{experiment.scale.scorer}, trained on the wrong labels, chooses and is trained; {experiment.size}; "
-            "tested on correct labels. leanset is told that labels may be wrong (`Coverage(suspects=True)`).",
+            f"tested on correct labels. {DOUBTING} is told that labels may be wrong (`Coverage(suspects=True)`), leanset "
+            "is not.",
             outcomes=[{"labels": part.name} | row for part in parts for row in part.outcomes],
             tables={
                 "summary": [{"labels": part.name} | row for part in parts for row in as_dicts(part.rows)],
@@ -128,15 +131,17 @@ class NoiseSettings:
             "wrong labels among the kept, %",
             list(self.methods),
             [Bars(part.name, [part.mean_kept(method, first) for method in self.methods]) for part in parts],
-            ours=(LEANSET,),
+            ours=(LEANSET, DOUBTING),
         )
 
 
 SIZES = dict.fromkeys(
-    (CPU, QUICK), NoiseSettings(methods=(STRATIFIED, "el2n", "aum", "ccs", LEANSET), fractions=(0.4,))
+    (CPU, QUICK),
+    NoiseSettings(methods=(STRATIFIED, "el2n", "aum", "ccs", "dual", LEANSET, DOUBTING), fractions=(0.4, 0.8)),
 ) | {
     PUBLISHED: NoiseSettings(
-        methods=(STRATIFIED, "herding", "forgetting", "el2n", "aum", "ccs", LEANSET), fractions=(0.2, 0.4, 0.6, 0.8)
+        methods=(STRATIFIED, "herding", "forgetting", "el2n", "aum", "ccs", "dual", LEANSET, DOUBTING),
+        fractions=(0.2, 0.4, 0.6, 0.8),
     ),
 }
 

@@ -39,8 +39,8 @@ class NetworkOptions(Checked):
     model: Annotated[
         str | None,
         Option(
-            "network to use: conv4, lenet, quick, quick-wide, resnet8, resnet18, resnet20, resnet50, se-resnet18, "
-            "se-resnet20, squeezenet, or a ConvNet such as convnet-3-128-relu-instance-average "
+            "network to use: conv4, lenet, quick, quick-narrow, quick-wide, resnet8, resnet18, resnet20, resnet50, "
+            "se-resnet18, se-resnet20, squeezenet, or a ConvNet such as convnet-3-128-relu-instance-average "
             "(docs/networks.md)",
             rule=a_text,
         ),
@@ -53,9 +53,9 @@ class NetworkOptions(Checked):
     preset: Annotated[
         str | None,
         Option(
-            "training recipe: 'fast', 'quick', 'quick-wide', or 'published' for the paper's 200 epochs; if not given, the "
-            "one with the network's name, else 'fast'",
-            rule=one_of("fast", "quick", "quick-wide", "published"),
+            "training recipe: 'fast', 'quick', 'quick-narrow', 'quick-wide', or 'published' for the paper's 200 epochs; if "
+            "not given, the one with the network's name, else 'fast'",
+            rule=one_of("fast", "quick", "quick-narrow", "quick-wide", "published"),
         ),
     ] = None
     epochs: Annotated[int | None, Option("passes over the data, instead of the preset's", rule=at_least(1))] = None

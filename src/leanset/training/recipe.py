@@ -154,10 +154,10 @@ class Recipe:
         return {name: value for name, value in values.items() if name not in _LATER or value != defaults[name]}
 
 
-# For the networks `quick` and `quick-wide`. Values and most ideas are those of airbench94 (Jordan 2024, arXiv:2404.00498,
-# github.com/KellerJordan/airbench), who builds on Page's ResNet-9 for DAWNBench (2018). Its rate of 11.5 is 10 in our
-# unit: 11.5/(1 + 1/(1 − m)) = 10·(1 − m). Its weight decay of 0.0153 is not multiplied by the rate; divided by 11.5, it
-# is the l2 of the mean loss.
+# For the networks `quick`, `quick-narrow` and `quick-wide`. Values and most ideas are those of airbench94 (Jordan 2024,
+# arXiv:2404.00498, github.com/KellerJordan/airbench), who builds on Page's ResNet-9 for DAWNBench (2018). Its rate of 11.5 is
+# 10 in our unit: 11.5/(1 + 1/(1 − m)) = 10·(1 − m). Its weight decay of 0.0153 is not multiplied by the rate; divided by
+# 11.5, it is the l2 of the mean loss.
 _QUICK = Recipe(
     epochs=10,
     lr=10.0,
@@ -188,6 +188,7 @@ PRESETS = {
     # with 2e-4 or 5e-4, and four points better than 0.1.
     "fast": Recipe(epochs=20, lr=0.4, warmup=0.2, decay="linear", nesterov=True, weight_decay=2e-4),
     "quick": _QUICK,
+    "quick-narrow": _QUICK,  # as long as `quick`, for which it can choose
     "quick-wide": replace(_QUICK, epochs=12),  # three minutes each on two cores
 }
 
@@ -208,7 +209,7 @@ def preset(name: str, *, normalised: bool = True) -> Recipe:
 
     Parameters
     ----------
-    name : "published", "fast", "quick" or "quick-wide"
+    name : "published", "fast", "quick", "quick-narrow" or "quick-wide"
     normalised : whether the network has normalisation layers; without them the rate is at most 0.02, because the fast
         preset would diverge
 

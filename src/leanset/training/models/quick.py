@@ -2,6 +2,7 @@ from torch import Tensor, nn
 
 from leanset.training.models.whitening import Whitening
 
+NARROW_WIDTHS = (16, 64, 64)
 HALF_WIDTHS = (32, 128, 128)
 FULL_WIDTHS = (64, 256, 256)
 _FEATURE_SCALE = 1 / 9

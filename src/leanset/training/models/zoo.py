@@ -5,14 +5,14 @@ from torch import nn
 from leanset._errors import InputError
 from leanset.training.models.convnet import Conv4, ConvNet, ConvNetDesign
 from leanset.training.models.lenet import LeNet
-from leanset.training.models.quick import FULL_WIDTHS, HALF_WIDTHS, QuickNet
+from leanset.training.models.quick import FULL_WIDTHS, HALF_WIDTHS, NARROW_WIDTHS, QuickNet
 from leanset.training.models.resnet import ResNet
 from leanset.training.models.squeezenet import SqueezeNet
 
 _SMALL = (16, 32, 64)
 _LARGE = (64, 128, 256, 512)
 _SEARCHED = "convnet-"  # prefix of the names in the search space
-_ONE_STEM = ("conv4", "lenet", "quick", "quick-wide")
+_ONE_STEM = ("conv4", "lenet", "quick", "quick-narrow", "quick-wide")
 _LARGEST_SMALL_IMAGE = 64  # pixels a side; up to this size the stem must not shrink the image
 
 Builder = Callable[[int, int, str], nn.Module]  # classes, channels, stem
@@ -21,6 +21,7 @@ MODELS: dict[str, Builder] = {
     "conv4": lambda classes, channels, stem: Conv4(classes, channels),
     "lenet": lambda classes, channels, stem: LeNet(classes, channels),
     "quick": lambda classes, channels, stem: QuickNet(classes, channels, HALF_WIDTHS),
+    "quick-narrow": lambda classes, channels, stem: QuickNet(classes, channels, NARROW_WIDTHS),
     "quick-wide": lambda classes, channels, stem: QuickNet(classes, channels, FULL_WIDTHS),
     "resnet8": lambda classes, channels, stem: ResNet(classes, channels, (1, 1, 1), _SMALL, stem=stem),
     "resnet20": lambda classes, channels, stem: ResNet(classes, channels, (3, 3, 3), _SMALL, stem=stem),
