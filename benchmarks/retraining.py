@@ -18,13 +18,14 @@ import numpy as np
 from benchmarks._data import cifar10, held_out_split
 from benchmarks._record import Findings, Request, Row
 from benchmarks._trainings import known_or
-from leanset._arrays import Rows, Vector
+from leanset._arrays import Vector
 from leanset._threads import available_threads, thread_count
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study
 from leanset.head import TotalPenalty
 from leanset.judge import LEANSET, STRATIFIED
-from leanset.scores import AUM, DynUnc, Evidence, kept_shares, share_wrong
-from leanset.select import Coverage
+from leanset.problem import Constraints
+from leanset.scores import Evidence
+from leanset.select import Coverage, LearningRecord
 from leanset.training import ImageBatches, fabric_for, number_type, preset, quality, torch_threads, train
 
 SEEDS, MOST = (0,), 5.0
@@ -77,11 +78,6 @@ def _shares(study: Study, removed: float) -> Vector:
     """Return how likely each example is to stay by leanset's rule."""
     labels = study.setup.images.labels
     evidence = Evidence(groups=labels, dynamics=study.statistics().dynamics)
-    margin, swing, wrong = AUM().scores(evidence), DynUnc().scores(evidence), share_wrong(evidence)
-    share = np.zeros(len(labels))
-    for c in range(int(labels.max()) + 1):
-        members: Rows = np.flatnonzero(labels == c)
-        easiest_first = members[np.argsort(-margin[members], kind="stable")]
-        kept = len(members) - round(removed * len(members))
-        share[easiest_first] = kept_shares(Coverage().log_weights(swing[easiest_first], removed, wrong), kept)
-    return share
+    rules = Constraints(labels, int(labels.max()) + 1, np.zeros(len(labels), dtype=bool), proportional=True)
+    record, count = LearningRecord.of(evidence), round(removed * len(labels))
+    return Coverage().probabilities(record, rules, count, np.random.default_rng(0))

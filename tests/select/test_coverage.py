@@ -24,6 +24,7 @@ from leanset.report import verdict
 from leanset.report.page.findings import about_random
 from leanset.scores import AUM, DynUnc, kept_shares
 from leanset.scores.suspects import confident_disagreement
+from leanset.select.coverage import LearningRecord
 from tests.problem.test_problem import rules_and_count
 from tests.select.test_by_score import recorded
 
@@ -42,11 +43,12 @@ def started(stats, **options):
     inputs, plan = planned(stats, **options)
     count = plan.budget.size(len(stats.labels))
     record = inputs.recorded
-    known = AUM().difficulty(record), DynUnc().scores(record), 1 - np.mean([run.correct for run in record.dynamics])
+    wrong = 1 - np.mean([run.correct for run in record.dynamics])
+    known = LearningRecord(AUM().difficulty(record), DynUnc().scores(record), wrong)
     task, _, _ = fitted_task(inputs, plan, None, Silent())
     suspect = confident_disagreement(task.predicted, stats.labels).mean()
     rng = stream(plan.settings.seed, "start", count)
-    return plan.coverage.start(*known, plan.constraints, count, rng, suspect)
+    return plan.coverage.start(known, plan.constraints, count, rng, suspect)
 
 
 def described(**options):
@@ -58,9 +60,8 @@ def test_a_start_keeps_every_rule(case, strata, cut):
     rules, count, seed = case
     rng = np.random.default_rng(seed)
     difficulty = rng.integers(0, 4, len(rules.groups)).astype(np.float64)
-    removed, cells = Coverage(strata=strata, cut=cut).start(
-        difficulty, rng.random(len(difficulty)), 0.2, rules, count, rng
-    )
+    record = LearningRecord(difficulty, rng.random(len(difficulty)), 0.2)
+    removed, cells = Coverage(strata=strata, cut=cut).start(record, rules, count, rng)
     assert removed.sum() == count
     assert rules.violations(removed) == []  # pinned rows, least kept, and shares of the classes
     assert cells.shape == rules.groups.shape
@@ -80,21 +81,29 @@ def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
     count = percent * rules.most // 100
     difficulty, swing = rng.normal(size=68), rng.uniform(0.1, 1, 68)
     coverage = Coverage(centre=0.3, spread=0.5, swing=power, cut=cut)
-    removed, _ = coverage.start(difficulty, swing, 0.2, rules, count, rng)
+    record = LearningRecord(difficulty, swing, 0.2)
+    removed, _ = coverage.start(record, rules, count, rng)
+    told = coverage.probabilities(record, rules, count, rng)
     for c, quota in enumerate(rules.quotas(count)):
         members = np.flatnonzero(labels == c)[np.argsort(difficulty[labels == c])]
         rest = members[: len(members) - min(quota, int(cut * len(members) + 1e-9))]
         assert removed[members[len(rest) :]].all()
         u = (np.arange(len(rest)) + 0.5) / len(rest)
         likely = kept_shares(np.log(np.exp(-(((u - 0.3) / 0.5) ** 2) / 2) * swing[rest] ** power), len(members) - quota)
+        np.testing.assert_allclose(told[members], np.concatenate([likely, np.zeros(len(members) - len(rest))]))
         assert (np.abs(np.cumsum(~removed[rest]) - np.cumsum(likely)) < 1 + 1e-6).all()
+
+
+def of_thousand(swing=1.0, wrong=0.2):
+    """A record of a thousand examples, the easiest first."""
+    return LearningRecord(np.arange(1000.0), np.full(1000, swing), wrong)
 
 
 def mean_kept(share, wrong):
     """The mean place of what stays by the rule, from 0 for the easiest of a class to 1 for the hardest."""
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
     rng = np.random.default_rng(0)
-    removed, _ = Coverage().start(np.arange(1000.0), np.ones(1000), wrong, rules, round(1000 * share), rng)
+    removed, _ = Coverage().start(of_thousand(wrong=wrong), rules, round(1000 * share), rng)
     return np.flatnonzero(~removed).mean() / 999
 
 
@@ -128,7 +137,7 @@ def test_as_much_room_gives_the_same_weights_and_more_room_harder_examples(remov
 def test_what_swings_stays(share, times):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
     swing = np.tile([0.1, 0.3], 500)
-    removed, _ = Coverage().start(np.arange(1000.0), swing, 0.18, rules, round(1000 * share), np.random.default_rng(0))
+    removed, _ = Coverage().start(of_thousand(swing, 0.18), rules, round(1000 * share), np.random.default_rng(0))
     assert (~removed)[1::2].sum() > times * (~removed)[::2].sum()
 
 
@@ -136,11 +145,11 @@ def test_what_swings_stays(share, times):
 def test_many_suspect_labels_cut_more_if_wished_but_not_more_than_goes(suspect, cut):
     rules = Constraints(np.zeros(1000, int), 1, np.zeros(1000, bool), proportional=True)
     likely = Coverage(centre=2.0, suspects=True)  # the hardest would stay
-    removed, _ = likely.start(np.arange(1000.0), np.ones(1000), 0.2, rules, 400, np.random.default_rng(0), suspect)
+    removed, _ = likely.start(of_thousand(), rules, 400, np.random.default_rng(0), suspect)
     assert removed[1000 - round(1000 * cut) :].all()
     assert not removed[999 - round(1000 * cut)]
     unasked = Coverage(centre=2.0)
-    removed, _ = unasked.start(np.arange(1000.0), np.ones(1000), 0.2, rules, 400, np.random.default_rng(0), suspect)
+    removed, _ = unasked.start(of_thousand(), rules, 400, np.random.default_rng(0), suspect)
     assert not removed[999]
 
 

@@ -2,7 +2,7 @@ from leanset.select.aim import AIMS
 from leanset.select.answer import answer_within
 from leanset.select.budget import BUDGETS, LEAST_OF_A_CLASS, Budget, the_budget
 from leanset.select.cache import FULL_EFFORT, LIGHT_EFFORT, SEARCH_EFFORT, MeasuredSizes
-from leanset.select.coverage import Coverage
+from leanset.select.coverage import Coverage, LearningRecord
 from leanset.select.frontier import Frontier, FrontierPoint
 from leanset.select.held_out import refits_of_comparison
 from leanset.select.names import FORMULATIONS, covers, strategy_named
@@ -23,6 +23,7 @@ __all__ = [
     "Coverage",
     "Frontier",
     "FrontierPoint",
+    "LearningRecord",
     "MeasuredSizes",
     "Search",
     "Strategy",

@@ -6,6 +6,7 @@ those from which a network learns well.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from leanset._arrays import Mask, Rows, Vector, mask_of, quantile_bins
 from leanset._errors import InputError
 from leanset.problem import Constraints
-from leanset.scores import checked_whole, drawn, kept_shares
+from leanset.scores import AUM, DynUnc, Evidence, checked_whole, drawn, kept_shares, share_wrong
 
 # The rule, by the room there is for what is hard: the examples that stay for each one that the network got wrong; linear in
 # between. Chosen with the network `quick` on 40,000 and 10,000 training images of CIFAR-10 and judged on 10,000 others of
@@ -25,6 +26,44 @@ _SWING = (8.0, 8.0, 1.0)
 # Share of correctly labelled examples that a network confidently assigns to another class. Measured with conv4 after ten
 # epochs on 10,000 images of CIFAR-10: 0.11 with correct labels, 0.14 with 9 % and 0.40 with 40 % wrong.
 _HARD_ANYWAY = 0.15
+
+
+@dataclass(frozen=True)
+class LearningRecord:
+    """What a recorded training says about the examples.
+
+    Attributes
+    ----------
+    difficulty : (n,) higher is harder (`leanset.scores.AUM`)
+    swing : (n,) how much the probability of the label swings (`leanset.scores.DynUnc`)
+    wrong : share of wrong answers, over all epochs
+    """
+
+    difficulty: Vector
+    swing: Vector
+    wrong: float
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "LearningRecord":
+        """Return the record of the trainings in `evidence`."""
+        return cls(AUM().difficulty(evidence), DynUnc().scores(evidence), share_wrong(evidence))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The examples of one class, or all of them, and what is to happen to them.
+
+    Attributes
+    ----------
+    rest, hardest : row numbers, the easiest first; the hardest are cut off
+    quota : number of rows to remove
+    shares : how likely each of the rest is to stay
+    """
+
+    rest: Rows
+    hardest: Rows
+    quota: int
+    shares: Vector
 
 
 @dataclass(frozen=True)
@@ -61,7 +100,8 @@ class Coverage:
     --------
     >>> rules = Constraints(np.zeros(10, int), 1, np.zeros(10, bool), proportional=True)
     >>> coverage = Coverage(strata=4, cut=0.2)
-    >>> removed, cells = coverage.start(np.arange(10.0), np.ones(10), 0.2, rules, 6, np.random.default_rng(0))
+    >>> record = LearningRecord(difficulty=np.arange(10.0), swing=np.ones(10), wrong=0.2)
+    >>> removed, cells = coverage.start(record, rules, 6, np.random.default_rng(0))
     >>> bool(removed[8:].all())  # the two hardest are removed
     True
     """
@@ -107,11 +147,23 @@ class Coverage:
         swings = np.log(np.maximum(swing, np.finfo(np.float64).tiny))
         return np.asarray(power * swings - ((place - centre) / spread) ** 2 / 2)
 
+    def probabilities(
+        self,
+        record: LearningRecord,
+        constraints: Constraints,
+        count: int,
+        rng: np.random.Generator,
+        disputed: float = 0.0,
+    ) -> Vector:
+        """Return how likely each example is to stay, (n,); the parameters are those of `start`."""
+        likely = np.zeros(len(record.difficulty))
+        for part in self._parts(record, constraints, count, rng, disputed):
+            likely[part.rest] = part.shares
+        return likely
+
     def start(
         self,
-        difficulty: Vector,
-        swing: Vector,
-        wrong: float,
+        record: LearningRecord,
         constraints: Constraints,
         count: int,
         rng: np.random.Generator,
@@ -121,36 +173,43 @@ class Coverage:
 
         Parameters
         ----------
-        difficulty : (n,) higher is harder
-        swing : (n,) how much the probability of the label swings
-        wrong : share of wrong answers in the recorded training, over all its epochs
+        record : what a training said about the examples
         constraints : which removals are allowed; if they are proportional, each class is drawn separately
         count : number of examples to remove
-        rng : random generator of the draw
+        rng : random generator of the draw, and of the order of examples that are equally hard
         disputed : share of examples with whose label a network confidently disagrees
         """
-        n, free = len(difficulty), constraints.free
-        if constraints.proportional:
-            parts = [
-                (free[constraints.groups[free] == c], int(quota)) for c, quota in enumerate(constraints.quotas(count))
-            ]
-        else:
-            parts = [(free, count)]
-        cut = max(self.cut, self.doubted(disputed))
-        stratum, likely, orders = np.zeros(n, dtype=np.int64), np.zeros(n), []
-        for nth, (members, quota) in enumerate(parts):
-            easiest_first = members[np.lexsort((rng.random(len(members)), difficulty[members]))]
-            staying = len(members) - min(quota, int(cut * len(members) + 1e-9))
-            rest, hardest = easiest_first[:staying], easiest_first[staying:]
-            weights = self.log_weights(swing[rest], quota / max(len(members), 1), wrong)
-            shares = kept_shares(weights, len(members) - quota)
-            stratum[hardest] = nth * (self.strata + 1) + self.strata
-            stratum[rest] = nth * (self.strata + 1) + np.arange(staying) * self.strata // max(staying, 1)
-            likely[rest] = shares
-            stays = mask_of(drawn(shares, rng), staying)
-            orders.append(np.concatenate([hardest[::-1], rng.permutation(rest[~stays]), rng.permutation(rest[stays])]))
+        n = len(record.difficulty)
+        stratum, likely, orders, quotas = np.zeros(n, dtype=np.int64), np.zeros(n), [], []
+        for nth, part in enumerate(self._parts(record, constraints, count, rng, disputed)):
+            staying = len(part.rest)
+            stratum[part.hardest] = nth * (self.strata + 1) + self.strata
+            stratum[part.rest] = nth * (self.strata + 1) + np.arange(staying) * self.strata // max(staying, 1)
+            likely[part.rest] = part.shares
+            stays = mask_of(drawn(part.shares, rng), staying)
+            goes_first = (part.hardest[::-1], rng.permutation(part.rest[~stays]), rng.permutation(part.rest[stays]))
+            orders.append(np.concatenate(goes_first))
+            quotas.append(part.quota)
         cells = quantile_bins(likely, stratum, self.bins)
         if constraints.proportional:
-            chosen = [order[:quota] for order, (_, quota) in zip(orders, parts, strict=True)]
+            chosen = [order[:quota] for order, quota in zip(orders, quotas, strict=True)]
             return mask_of(np.concatenate(chosen), n), cells
         return constraints.first_allowed(orders[0], count), cells
+
+    def _parts(
+        self, record: LearningRecord, constraints: Constraints, count: int, rng: np.random.Generator, disputed: float
+    ) -> Iterator[_Part]:
+        free, groups = constraints.free, constraints.groups
+        if constraints.proportional:
+            members_and_quotas = [
+                (free[groups[free] == c], int(quota)) for c, quota in enumerate(constraints.quotas(count))
+            ]
+        else:
+            members_and_quotas = [(free, count)]
+        cut = max(self.cut, self.doubted(disputed))
+        for members, quota in members_and_quotas:
+            easiest_first = members[np.lexsort((rng.random(len(members)), record.difficulty[members]))]
+            staying = len(members) - min(quota, int(cut * len(members) + 1e-9))
+            rest, hardest = easiest_first[:staying], easiest_first[staying:]
+            weights = self.log_weights(record.swing[rest], quota / max(len(members), 1), record.wrong)
+            yield _Part(rest, hardest, quota, kept_shares(weights, len(members) - quota))

@@ -27,10 +27,10 @@ from leanset.certify import Finding, about_few_epochs, about_the_network
 from leanset.head import refit
 from leanset.influence import ROWS_PER_COORDINATE, InfluenceMap, influence_map
 from leanset.problem import Outcome, Removal
-from leanset.scores import AUM, DynUnc, Needs, confident_disagreement, share_wrong
+from leanset.scores import AUM, Needs, confident_disagreement
 from leanset.select.aim import Aim, aim_for, loss_rise
 from leanset.select.budget import Budget
-from leanset.select.coverage import Coverage
+from leanset.select.coverage import Coverage, LearningRecord
 from leanset.select.exchange import ExchangeSearch, improved
 from leanset.select.held_out import does_better
 from leanset.select.strategy import Search, Strategy
@@ -202,9 +202,9 @@ class NewtonSearch(ExchangeSearch):
         """Return the set to start from and, if difficulties are to be covered, the cells for exchanges."""
         if self.coverage is None:
             return self.start(count), None
-        rng, recorded = stream(self.task.seed, "start", count), self.task.recorded
-        difficulty, swing, wrong = AUM().difficulty(recorded), DynUnc().scores(recorded), share_wrong(recorded)
-        removed, cells = self.coverage.start(difficulty, swing, wrong, self.task.constraints, count, rng, self.disputed)
+        rng = stream(self.task.seed, "start", count)
+        record = LearningRecord.of(self.task.recorded)
+        removed, cells = self.coverage.start(record, self.task.constraints, count, rng, self.disputed)
         return removed, quantile_bins(self.norms, cells, self.coverage.bins)
 
     @cached_property
