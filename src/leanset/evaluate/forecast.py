@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 
 from leanset._threads import available_threads, thread_count
-from leanset.capture import ExampleSeconds, Network, NetworkSettings, example_seconds, network_seconds
+from leanset.capture import ExampleSeconds, Network, example_seconds, network_seconds
 from leanset.cost import estimate_plan
 from leanset.evaluate.job import Job
 from leanset.evaluate.protocol import EQUAL_EPOCHS
@@ -14,7 +14,7 @@ from leanset.head import is_stored
 from leanset.judge import FULL, Forecast, Share
 from leanset.plan import plan_for
 from leanset.runs import NETWORK
-from leanset.training import HEAD, step_flops, training_pflop
+from leanset.training import HEAD, step_flops
 
 _MANY = 4  # networks that are listed one by one
 _TIMED = 12  # networks whose steps are timed
@@ -63,7 +63,7 @@ class _Look:
                 each=each,
                 left=0.0 if is_finished else each,
                 image_passes=0 if is_finished else settings.runs * recipe.epochs * images,
-                pflop=0.0 if is_finished else settings.runs * _pflop(network, settings, images),
+                pflop=0.0 if is_finished else settings.runs * self.study.setup.pflop(settings, images),
                 # Seconds of a training are those of one worker's cores; here all of them work.
                 of_full_training=each * available_threads() / self._threads / self._full,
             )
@@ -155,16 +155,12 @@ class _Look:
 
     def _pflop(self, job: Job) -> float:
         setup, kept = self.study.setup, self.study.kept_by(job)
-        return _pflop(self._networks[job.model], setup.network(job, kept), kept)
+        return setup.pflop(setup.network(job, kept), kept)
 
     def _choosing(self, job: Job) -> float:
         setup = self.study.setup
         outline = Network(setup.images, setup.scorer_settings()).outline()
         return estimate_plan(plan_for(setup.selection_settings(job, self._threads), outline), outline).seconds
-
-
-def _pflop(network: Network, settings: NetworkSettings, examples: int) -> float:
-    return training_pflop(network.model, _shape(network), settings.recipe, examples)
 
 
 def _shape(network: Network) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from leanset.data import Images
 from leanset.evaluate.job import Job
 from leanset.evaluate.protocol import EQUAL_EPOCHS, Protocol
 from leanset.head import HeadStatistics
-from leanset.judge import BALANCED, LEANSET, PAPER, SHORTER, drawn_aside, prune_options
+from leanset.judge import BALANCED, FULL, LEANSET, PAPER, SHORTER, drawn_aside, prune_options
 from leanset.pruning import prune
 from leanset.result import PruneResult
 from leanset.scores import METHODS
@@ -96,12 +96,14 @@ class Setup:
 
         It is a ratio of arithmetic, so that it does not depend on the machine.
         """
-        recipe, n = self.recipe_of(model), len(self.images)
-        whole = replace(recipe, epochs=Protocol(Protocol(protocol).on_all).epochs(recipe.epochs, n, n))
-        return self.runs * self._pflop(self.scorer, self.scorer_recipe) / self._pflop(model, whole)
+        n = len(self.images)
+        whole = self.network(Job(0, 0.0, model, Protocol(protocol).on_all, FULL), n)
+        return self.runs * self.pflop(self.scorer_settings(), n) / self.pflop(whole, n)
 
-    def _pflop(self, model: str, recipe: Recipe) -> float:
-        return training_pflop(self._built(model), (self.images.channels, *self.images.size), recipe, len(self.images))
+    def pflop(self, settings: NetworkSettings, examples: int) -> float:
+        """Return the arithmetic of one training of a network on so many of the images."""
+        shape = (self.images.channels, *self.images.size)
+        return training_pflop(self._built(settings.model), shape, settings.recipe, examples)
 
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the settings of a job's network, which trains on `kept` examples."""
