@@ -4,7 +4,9 @@ All of CIFAR-10. The network that methods look at is `quick` for a few epochs in
 its learning rate, or a smaller network. leanset chooses by what that training recorded, and `quick` is trained on what is
 kept for its ten epochs, as in the study in results/cifar10 (`leanset compare`, see docs/comparison.md), whose rows of the
 same seeds are beside them: chosen by `quick` after ten epochs, and drawn at random. Cost is the arithmetic of the training
-that chooses, as a share of one training on all data. Tested on the test batch.
+that chooses, as a share of one training on all data. Tested on the test batch. "In common" is how much of what stays is the
+same, on average over draws, as by ten epochs of `quick`: with leanset's rule, and if all epochs of a short training counted
+alike.
 
 Finished trainings stay in `chooser/` beside the record, so that an interrupted benchmark goes on.
 """
@@ -12,10 +14,15 @@ Finished trainings stay in `chooser/` beside the record, so that an interrupted 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from benchmarks._data import cifar10_folder, first_images
 from benchmarks._record import Findings, Request, Row
+from benchmarks._shares import likely_to_stay
 from leanset.evaluate import EQUAL_EPOCHS, Job, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
+from leanset.scores import DynUnc, Evidence
+from leanset.select import LearningRecord
 from leanset.training import Recipe, preset, preset_of
 
 SEEDS = (1,)
@@ -60,10 +67,14 @@ def run(request: Request) -> Findings:
     choosers = (Chooser("conv4", 1),) if request.small else CHOOSERS
     fractions = sorted({fraction for chooser in choosers for fraction in chooser.fractions})
     both = [*_jobs(fractions, STRATIFIED), *_jobs(fractions, LEANSET)]
-    rows = _rows(Study(setup, folder / "cifar10" / "table"), both)
+    usual = Study(setup, folder / "cifar10" / "table")
+    rows = _rows(usual, both)
     for chooser in choosers:
         cheaper = replace(setup, scorer=chooser.model, scorer_recipe=chooser.recipe)
-        rows += _rows(Study(cheaper, request.out / "chooser" / chooser.folder), _jobs(chooser.fractions, LEANSET))
+        study = Study(cheaper, request.out / "chooser" / chooser.folder)
+        rows += [
+            row | _in_common(study, usual, row["fraction"]) for row in _rows(study, _jobs(chooser.fractions, LEANSET))
+        ]
     return Findings(rows, list(SEEDS), [])
 
 
@@ -85,3 +96,21 @@ def _rows(study: Study, jobs: list[Job]) -> list[Row]:
         | {name: outcome[name] for name in ("fraction", "seed", "accuracy", "loss", "precision")}
         for outcome in study.outcomes(jobs)
     ]
+
+
+def _in_common(study: Study, usual: Study, removed: float) -> Row:
+    """Return which share of what stays is the same as by the usual chooser, on average over draws of both."""
+    labels, record, usual_record = study.setup.images.labels, _record(study), _record(usual)
+    dynamics = study.statistics().dynamics
+    assert dynamics is not None  # a network is never trained without a record
+    swing = DynUnc().scores(Evidence(groups=labels, dynamics=dynamics))
+    alike = LearningRecord(record.difficulty, swing, 1 - float(np.mean([run.correct for run in dynamics])))
+    other = likely_to_stay(usual_record, labels, removed)
+    return {
+        name: float(np.minimum(likely_to_stay(known, labels, removed), other).sum() / other.sum())
+        for name, known in (("in_common", record), ("in_common_if_epochs_alike", alike))
+    }
+
+
+def _record(study: Study) -> LearningRecord:
+    return LearningRecord.of(Evidence(groups=study.setup.images.labels, dynamics=study.statistics().dynamics))

@@ -17,15 +17,15 @@ import numpy as np
 
 from benchmarks._data import cifar10, held_out_split
 from benchmarks._record import Findings, Request, Row
+from benchmarks._shares import likely_to_stay
 from benchmarks._trainings import known_or
 from leanset._arrays import Vector
 from leanset._threads import available_threads, thread_count
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study
 from leanset.head import TotalPenalty
 from leanset.judge import LEANSET, STRATIFIED
-from leanset.problem import Constraints
 from leanset.scores import Evidence
-from leanset.select import Coverage, LearningRecord
+from leanset.select import LearningRecord
 from leanset.training import ImageBatches, fabric_for, number_type, preset, quality, torch_threads, train
 
 SEEDS, MOST = (0,), 5.0
@@ -78,6 +78,4 @@ def _shares(study: Study, removed: float) -> Vector:
     """Return how likely each example is to stay by leanset's rule."""
     labels = study.setup.images.labels
     evidence = Evidence(groups=labels, dynamics=study.statistics().dynamics)
-    rules = Constraints(labels, int(labels.max()) + 1, np.zeros(len(labels), dtype=bool), proportional=True)
-    record, count = LearningRecord.of(evidence), round(removed * len(labels))
-    return Coverage().probabilities(record, rules, count, np.random.default_rng(0))
+    return likely_to_stay(LearningRecord.of(evidence), labels, removed)

@@ -9,7 +9,7 @@ from scipy import stats
 
 from leanset import InputError
 from leanset.data import Dynamics
-from leanset.scores import AUM, DUAL, EL2N, DynUnc, Evidence, Forgetting
+from leanset.scores import AUM, DUAL, EL2N, DynUnc, Evidence, Forgetting, share_wrong, swing
 from tests.scores.problems import make_evidence
 
 EVIDENCE = make_evidence(0, rows=20, epochs=14, runs=3)
@@ -153,3 +153,42 @@ def test_rows_that_no_run_trained_on_are_named():
 def test_options_that_make_no_sense_are_refused(make, message):
     with pytest.raises(InputError, match=message):
         make()
+
+
+def first_epochs(evidence, count):
+    """The same evidence, had the trainings ended after so many epochs."""
+    runs = [
+        Dynamics(*(getattr(run, field.name)[:count] for field in dataclasses.fields(Dynamics)))
+        for run in evidence.dynamics
+    ]
+    return dataclasses.replace(evidence, dynamics=tuple(runs))
+
+
+@pytest.mark.parametrize("epochs", [10, 14])
+def test_in_long_trainings_every_epoch_counts_alike(epochs):
+    evidence = first_epochs(EVIDENCE, epochs)
+    np.testing.assert_allclose(swing(evidence), DynUnc().scores(evidence))
+    assert share_wrong(evidence) == pytest.approx(1 - np.mean([run.correct for run in evidence.dynamics]))
+
+
+@pytest.mark.parametrize("epochs", [2, 4, 7])
+def test_in_short_trainings_the_first_epoch_counts_a_tenth(epochs):
+    """As if the first epoch had happened once, and the others as often as it takes to make nine in all."""
+    evidence = first_epochs(EVIDENCE, epochs)
+    expected_swing, expected_wrong = [], []
+    for row in range(len(evidence)):
+        deviations, wrong = [], []
+        for run in evidence.dynamics:
+            repeated = [0] * (epochs - 1) + 9 * list(range(1, epochs))
+            deviations.append(np.std(run.label_probability[repeated, row].astype(float)))
+            wrong.append(np.mean(~run.correct[repeated, row]))
+        expected_swing.append(np.mean(deviations))
+        expected_wrong.append(np.mean(wrong))
+    np.testing.assert_allclose(swing(evidence), expected_swing)
+    assert share_wrong(evidence) == pytest.approx(np.mean(expected_wrong))
+
+
+def test_one_epoch_is_all_there_is():
+    evidence = first_epochs(EVIDENCE, 1)
+    assert swing(evidence).tolist() == [0.0] * len(evidence)
+    assert share_wrong(evidence) == pytest.approx(1 - np.mean([run.correct for run in evidence.dynamics]))

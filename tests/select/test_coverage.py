@@ -22,7 +22,8 @@ from leanset.plan import plan_for
 from leanset.problem import Constraints
 from leanset.report import verdict
 from leanset.report.page.findings import about_random
-from leanset.scores import AUM, DynUnc, kept_shares
+from leanset.scores import AUM, kept_shares, share_wrong
+from leanset.scores import swing as swing_of
 from leanset.scores.suspects import confident_disagreement
 from leanset.select.coverage import LearningRecord
 from tests.problem.test_problem import rules_and_count
@@ -43,8 +44,7 @@ def started(stats, **options):
     inputs, plan = planned(stats, **options)
     count = plan.budget.size(len(stats.labels))
     record = inputs.recorded
-    wrong = 1 - np.mean([run.correct for run in record.dynamics])
-    known = LearningRecord(AUM().difficulty(record), DynUnc().scores(record), wrong)
+    known = LearningRecord(AUM().difficulty(record), swing_of(record), share_wrong(record))
     task, _, _ = fitted_task(inputs, plan, None, Silent())
     suspect = confident_disagreement(task.predicted, stats.labels).mean()
     rng = stream(plan.settings.seed, "start", count)

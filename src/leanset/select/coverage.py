@@ -14,7 +14,7 @@ import numpy as np
 from leanset._arrays import Mask, Rows, Vector, mask_of, quantile_bins
 from leanset._errors import InputError
 from leanset.problem import Constraints
-from leanset.scores import AUM, DynUnc, Evidence, checked_whole, drawn, kept_shares, share_wrong
+from leanset.scores import AUM, Evidence, checked_whole, drawn, kept_shares, share_wrong, swing
 
 # The rule, by the room there is for what is hard: the examples that stay for each one that the network got wrong; linear in
 # between. Chosen with the network `quick` on 40,000 and 10,000 training images of CIFAR-10 and judged on 10,000 others of
@@ -35,8 +35,9 @@ class LearningRecord:
     Attributes
     ----------
     difficulty : (n,) higher is harder (`leanset.scores.AUM`)
-    swing : (n,) how much the probability of the label swings (`leanset.scores.DynUnc`)
-    wrong : share of wrong answers, over all epochs
+    swing : (n,) how much the probability of the label swings (`leanset.scores.DynUnc`, with the first epoch of short
+        trainings counting less)
+    wrong : share of wrong answers, over all epochs; of short trainings, the first counts less
     """
 
     difficulty: Vector
@@ -46,7 +47,7 @@ class LearningRecord:
     @classmethod
     def of(cls, evidence: Evidence) -> "LearningRecord":
         """Return the record of the trainings in `evidence`."""
-        return cls(AUM().difficulty(evidence), DynUnc().scores(evidence), share_wrong(evidence))
+        return cls(AUM().difficulty(evidence), swing(evidence), share_wrong(evidence))
 
 
 @dataclass(frozen=True)
