@@ -5,8 +5,7 @@ its learning rate, or a smaller network. leanset chooses by what that training r
 kept for its ten epochs, as in the study in results/cifar10 (`leanset compare`, see docs/comparison.md), whose rows of the
 same seeds are beside them: chosen by `quick` after ten epochs, and drawn at random. Cost is the arithmetic of the training
 that chooses, as a share of one training on all data. Tested on the test batch. "In common" is how much of what stays is the
-same, on average over draws, as by ten epochs of `quick`: with leanset's rule, and if all epochs of a short training counted
-alike.
+same, on average over draws, as by ten epochs of `quick`: with leanset's rule, and if it took a short training for a long one.
 
 Finished trainings stay in `chooser/` beside the record, so that an interrupted benchmark goes on.
 """
@@ -21,7 +20,7 @@ from benchmarks._record import Findings, Request, Row
 from benchmarks._shares import likely_to_stay
 from leanset.evaluate import EQUAL_EPOCHS, Job, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
-from leanset.scores import DynUnc, Evidence
+from leanset.scores import Evidence
 from leanset.select import LearningRecord
 from leanset.training import Recipe, preset, preset_of
 
@@ -100,15 +99,15 @@ def _rows(study: Study, jobs: list[Job]) -> list[Row]:
 
 def _in_common(study: Study, usual: Study, removed: float) -> Row:
     """Return which share of what stays is the same as by the usual chooser, on average over draws of both."""
-    labels, record, usual_record = study.setup.images.labels, _record(study), _record(usual)
+    labels, record = study.setup.images.labels, _record(study)
     dynamics = study.statistics().dynamics
     assert dynamics is not None  # a network is never trained without a record
-    swing = DynUnc().scores(Evidence(groups=labels, dynamics=dynamics))
-    alike = LearningRecord(record.difficulty, swing, 1 - float(np.mean([run.correct for run in dynamics])))
-    other = likely_to_stay(usual_record, labels, removed)
+    wrong = 1 - float(np.mean([run.correct for run in dynamics]))
+    as_long = replace(record, wrong=wrong, epochs=usual.setup.scorer_recipe.epochs)
+    other = likely_to_stay(_record(usual), labels, removed)
     return {
         name: float(np.minimum(likely_to_stay(known, labels, removed), other).sum() / other.sum())
-        for name, known in (("in_common", record), ("in_common_if_epochs_alike", alike))
+        for name, known in (("in_common", record), ("in_common_if_as_long", as_long))
     }
 
 

@@ -9,7 +9,7 @@ from scipy import stats
 
 from leanset import InputError
 from leanset.data import Dynamics
-from leanset.scores import AUM, DUAL, EL2N, DynUnc, Evidence, Forgetting, share_wrong, swing
+from leanset.scores import AUM, DUAL, EL2N, DynUnc, Evidence, Forgetting, share_wrong
 from tests.scores.problems import make_evidence
 
 EVIDENCE = make_evidence(0, rows=20, epochs=14, runs=3)
@@ -164,31 +164,22 @@ def first_epochs(evidence, count):
     return dataclasses.replace(evidence, dynamics=tuple(runs))
 
 
+def wrong_answers(epochs):
+    """The share of wrong answers if each epoch happens as often as it is told."""
+    return 1 - np.mean([run.correct[epochs] for run in EVIDENCE.dynamics])
+
+
 @pytest.mark.parametrize("epochs", [10, 14])
-def test_in_long_trainings_every_epoch_counts_alike(epochs):
-    evidence = first_epochs(EVIDENCE, epochs)
-    np.testing.assert_allclose(swing(evidence), DynUnc().scores(evidence))
-    assert share_wrong(evidence) == pytest.approx(1 - np.mean([run.correct for run in evidence.dynamics]))
+def test_in_long_trainings_wrong_answers_of_all_epochs_count_alike(epochs):
+    assert share_wrong(first_epochs(EVIDENCE, epochs)) == pytest.approx(wrong_answers(range(epochs)))
 
 
 @pytest.mark.parametrize("epochs", [2, 4, 7])
-def test_in_short_trainings_the_first_epoch_counts_a_tenth(epochs):
-    """As if the first epoch had happened once, and the others as often as it takes to make nine in all."""
-    evidence = first_epochs(EVIDENCE, epochs)
-    expected_swing, expected_wrong = [], []
-    for row in range(len(evidence)):
-        deviations, wrong = [], []
-        for run in evidence.dynamics:
-            repeated = [0] * (epochs - 1) + 9 * list(range(1, epochs))
-            deviations.append(np.std(run.label_probability[repeated, row].astype(float)))
-            wrong.append(np.mean(~run.correct[repeated, row]))
-        expected_swing.append(np.mean(deviations))
-        expected_wrong.append(np.mean(wrong))
-    np.testing.assert_allclose(swing(evidence), expected_swing)
-    assert share_wrong(evidence) == pytest.approx(np.mean(expected_wrong))
+def test_in_short_trainings_wrong_answers_of_the_first_epoch_count_a_tenth(epochs):
+    """As if the first epoch had happened once, and the others as often as it takes to make nine parts of ten."""
+    repeated = [0] * (epochs - 1) + 9 * list(range(1, epochs))
+    assert share_wrong(first_epochs(EVIDENCE, epochs)) == pytest.approx(wrong_answers(repeated))
 
 
-def test_one_epoch_is_all_there_is():
-    evidence = first_epochs(EVIDENCE, 1)
-    assert swing(evidence).tolist() == [0.0] * len(evidence)
-    assert share_wrong(evidence) == pytest.approx(1 - np.mean([run.correct for run in evidence.dynamics]))
+def test_wrong_answers_of_one_epoch_are_all_there_are():
+    assert share_wrong(first_epochs(EVIDENCE, 1)) == pytest.approx(wrong_answers([0]))

@@ -22,8 +22,7 @@ from leanset.plan import plan_for
 from leanset.problem import Constraints
 from leanset.report import verdict
 from leanset.report.page.findings import about_random
-from leanset.scores import AUM, kept_shares, share_wrong
-from leanset.scores import swing as swing_of
+from leanset.scores import AUM, DynUnc, kept_shares, share_wrong
 from leanset.scores.suspects import confident_disagreement
 from leanset.select.coverage import LearningRecord
 from tests.problem.test_problem import rules_and_count
@@ -44,7 +43,8 @@ def started(stats, **options):
     inputs, plan = planned(stats, **options)
     count = plan.budget.size(len(stats.labels))
     record = inputs.recorded
-    known = LearningRecord(AUM().difficulty(record), swing_of(record), share_wrong(record))
+    epochs = sum(len(run.correct) for run in record.dynamics)
+    known = LearningRecord(AUM().difficulty(record), DynUnc().scores(record), share_wrong(record), epochs)
     task, _, _ = fitted_task(inputs, plan, None, Silent())
     suspect = confident_disagreement(task.predicted, stats.labels).mean()
     rng = stream(plan.settings.seed, "start", count)
@@ -60,7 +60,7 @@ def test_a_start_keeps_every_rule(case, strata, cut):
     rules, count, seed = case
     rng = np.random.default_rng(seed)
     difficulty = rng.integers(0, 4, len(rules.groups)).astype(np.float64)
-    record = LearningRecord(difficulty, rng.random(len(difficulty)), 0.2)
+    record = LearningRecord(difficulty, rng.random(len(difficulty)), 0.2, 10)
     removed, cells = Coverage(strata=strata, cut=cut).start(record, rules, count, rng)
     assert removed.sum() == count
     assert rules.violations(removed) == []  # pinned rows, least kept, and shares of the classes
@@ -81,7 +81,7 @@ def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
     count = percent * rules.most // 100
     difficulty, swing = rng.normal(size=68), rng.uniform(0.1, 1, 68)
     coverage = Coverage(centre=0.3, spread=0.5, swing=power, cut=cut)
-    record = LearningRecord(difficulty, swing, 0.2)
+    record = LearningRecord(difficulty, swing, 0.2, 10)
     removed, _ = coverage.start(record, rules, count, rng)
     told = coverage.probabilities(record, rules, count, rng)
     for c, quota in enumerate(rules.quotas(count)):
@@ -94,9 +94,9 @@ def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
         assert (np.abs(np.cumsum(~removed[rest]) - np.cumsum(likely)) < 1 + 1e-6).all()
 
 
-def of_thousand(swing=1.0, wrong=0.2):
+def of_thousand(swing=1.0, wrong=0.2, epochs=10):
     """A record of a thousand examples, the easiest first."""
-    return LearningRecord(np.arange(1000.0), np.full(1000, swing), wrong)
+    return LearningRecord(np.arange(1000.0), np.broadcast_to(swing, 1000), wrong, epochs)
 
 
 def mean_kept(share, wrong):
@@ -126,10 +126,11 @@ def test_easy_ones_go_while_there_are_enough_and_hard_ones_when_there_are_few(sh
 @given(st.floats(0.05, 0.9), st.floats(1.0, 4.0), st.floats(0.02, 0.2))
 def test_as_much_room_gives_the_same_weights_and_more_room_harder_examples(removed, times, wrong):
     """Half as many of data on which half as many answers are wrong are as much room."""
-    swing = np.random.default_rng(0).uniform(0.1, 1, 50)
+    swing, rows = np.random.default_rng(0).uniform(0.1, 1, 1000), np.arange(50)
     left = (1 - removed) / times
-    weights = Coverage().log_weights(swing, removed, wrong)
-    np.testing.assert_allclose(Coverage().log_weights(swing, 1 - left, wrong / times), weights, atol=1e-9)
+    weights = Coverage().log_weights(of_thousand(swing, wrong), rows, removed)
+    fewer = Coverage().log_weights(of_thousand(swing, wrong / times), rows, 1 - left)
+    np.testing.assert_allclose(fewer, weights, atol=1e-9)
     assert mean_kept(removed, wrong) >= mean_kept(removed, wrong * times) - 0.01
 
 
@@ -139,6 +140,18 @@ def test_what_swings_stays(share, times):
     swing = np.tile([0.1, 0.3], 500)
     removed, _ = Coverage().start(of_thousand(swing, 0.18), rules, round(1000 * share), np.random.default_rng(0))
     assert (~removed)[1::2].sum() > times * (~removed)[::2].sum()
+
+
+@given(st.integers(1, 30), st.floats(0.2, 0.95))
+def test_swings_that_few_epochs_saw_count_less(epochs, removed):
+    """An example that swings e times as much is e^power times as likely; the power grows with the epochs, up to ten."""
+    swing, rows = np.exp(np.arange(1000.0) / 1000), np.arange(1000)
+    flat = Coverage(swing=0.0).log_weights(of_thousand(swing), rows, removed)
+    sure = Coverage().log_weights(of_thousand(swing), rows, removed) - flat
+    told = Coverage().log_weights(of_thousand(swing, epochs=epochs), rows, removed) - flat
+    np.testing.assert_allclose(told, sure * min(epochs - 1, 9) / 9, atol=1e-9)
+    own = Coverage(swing=3.0).log_weights(of_thousand(swing, epochs=epochs), rows, removed) - flat
+    np.testing.assert_allclose(own, 3 * rows / 1000, atol=1e-9)
 
 
 @pytest.mark.parametrize(("suspect", "cut"), [(0.0, 0.0), (0.15, 0.0), (0.25, 0.1), (0.6, 0.4)])

@@ -1,6 +1,6 @@
 """Pruning methods of the literature, one file a method, all behind one contract (`contract.py`)."""
 
-from leanset.scores._records import share_wrong, swing
+from leanset.scores._records import share_wrong
 from leanset.scores.aum import AUM
 from leanset.scores.ccs import CCS
 from leanset.scores.contract import Evidence, Method, Needs, Score, checked_whole
@@ -47,5 +47,4 @@ __all__ = [
     "kept_shares",
     "method_named",
     "share_wrong",
-    "swing",
 ]

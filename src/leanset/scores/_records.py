@@ -6,9 +6,7 @@ import numpy as np
 from leanset._arrays import AnyArray, Matrix, Vector
 from leanset.scores.contract import Evidence
 
-_WINDOW = 10  # epochs, that of DynUnc
-# Weight of the first epoch in short trainings, as in one of ten epochs. With it, trainings of three and five epochs
-# choose much more of what one of ten chooses: `python -m benchmarks chooser`, "in common".
+# Weight of the first epoch in short trainings, as in one of ten epochs: `python -m benchmarks chooser`, "in common".
 _FIRST_EPOCH = 0.1
 
 Recorded = Literal["correct", "label_probability", "margin", "error_norm"]
@@ -30,25 +28,11 @@ def seed_mean(evidence: Evidence, name: Recorded, value: Callable[[Matrix], Vect
     return np.asarray(np.divide(total, runs, out=np.full(len(evidence), np.nan), where=runs > 0))
 
 
-def epoch_weights(epochs: int) -> Vector:
-    """Return how much each epoch counts where trainings of different lengths are to say the same.
-
-    In the first epoch a network gets everything wrong and learns most of it. So it counts a tenth in a training of ten
-    epochs, and in shorter ones no more; the others count alike.
-
-    Examples
-    --------
-    >>> epoch_weights(4).round(2).tolist(), epoch_weights(20).round(2).tolist()[:2]
-    ([0.1, 0.3, 0.3, 0.3], [0.05, 0.05])
-    """
-    if epochs == 1:
-        return np.ones(1)
-    first = min(_FIRST_EPOCH, 1 / epochs)
-    return np.concatenate([[first], np.full(epochs - 1, (1 - first) / (epochs - 1))])
-
-
 def share_wrong(evidence: Evidence) -> float:
-    """Return the share of answers that were wrong during the training, over its epochs (`epoch_weights`), runs and examples.
+    """Return the share of answers that were wrong during the training, on average over its runs and examples.
+
+    In the first epoch a network gets most things wrong. So that short trainings say what long ones do, the first epoch counts
+    a tenth in trainings of fewer than ten epochs, as it does in one of ten, and the others count alike.
 
     Examples
     --------
@@ -58,34 +42,15 @@ def share_wrong(evidence: Evidence) -> float:
     >>> share_wrong(Evidence(groups=np.zeros(2, dtype=int), dynamics=runs))
     0.05
     """
-    wrong = seed_mean(evidence, "correct", lambda correct: np.asarray(epoch_weights(len(correct)) @ (1 - correct)))
-    return float(np.nanmean(wrong))
+    return float(np.nanmean(seed_mean(evidence, "correct", _wrong)))
 
 
-def swing(evidence: Evidence) -> Vector:
-    """Return how much the probability of each label swings, (n,): `DynUnc`, with epochs of short trainings as they count.
-
-    In a short training the first epoch is much of it, and so is what every example rises by at first.
-
-    Examples
-    --------
-    >>> from leanset.data import Dynamics
-    >>> probability = np.array([[0.1, 0.5], [0.9, 0.9], [0.9, 0.3]], np.float32)  # learnt at once; never for long
-    >>> runs = (Dynamics(probability > 0.5, probability, probability, probability),)
-    >>> evidence = Evidence(groups=np.zeros(2, dtype=int), dynamics=runs)
-    >>> swing(evidence).round(2).tolist(), probability.std(axis=0).astype(float).round(2).tolist()
-    ([0.24, 0.29], [0.38, 0.25])
-    """
-    return seed_mean(evidence, "label_probability", _mean_deviation)
-
-
-def _mean_deviation(probability: Matrix) -> Vector:
-    return np.asarray(np.mean([_deviation(part) for part in windows(probability, _WINDOW)], axis=0))
-
-
-def _deviation(values: Matrix) -> Vector:
-    weights = epoch_weights(len(values))
-    return np.sqrt(weights @ np.square(values - weights @ values))
+def _wrong(correct: Matrix) -> Vector:
+    first, later = 1 - correct[0], 1 - correct[1:]
+    if len(later) == 0:
+        return np.asarray(first)
+    weight = min(_FIRST_EPOCH, 1 / len(correct))
+    return np.asarray(weight * first + (1 - weight) * later.mean(axis=0))
 
 
 def windows(record: Matrix, length: int) -> Iterator[Matrix]:

@@ -14,7 +14,7 @@ import numpy as np
 from leanset._arrays import Mask, Rows, Vector, mask_of, quantile_bins
 from leanset._errors import InputError
 from leanset.problem import Constraints
-from leanset.scores import AUM, Evidence, checked_whole, drawn, kept_shares, share_wrong, swing
+from leanset.scores import AUM, DynUnc, Evidence, checked_whole, drawn, kept_shares, share_wrong
 
 # The rule, by the room there is for what is hard: the examples that stay for each one that the network got wrong; linear in
 # between. Chosen with the network `quick` on 40,000 and 10,000 training images of CIFAR-10 and judged on 10,000 others of
@@ -23,6 +23,7 @@ _ROOM = (0.55, 1.1, 2.75)
 _CENTRE = (0.35, 0.6, 0.85)
 _SPREAD = (0.2, 0.25, 0.35)
 _SWING = (8.0, 8.0, 1.0)
+_SURE_EPOCHS = 10  # of the network with which these numbers were chosen
 # Share of correctly labelled examples that a network confidently assigns to another class. Measured with conv4 after ten
 # epochs on 10,000 images of CIFAR-10: 0.11 with correct labels, 0.14 with 9 % and 0.40 with 40 % wrong.
 _HARD_ANYWAY = 0.15
@@ -35,19 +36,21 @@ class LearningRecord:
     Attributes
     ----------
     difficulty : (n,) higher is harder (`leanset.scores.AUM`)
-    swing : (n,) how much the probability of the label swings (`leanset.scores.DynUnc`, with the first epoch of short
-        trainings counting less)
-    wrong : share of wrong answers, over all epochs; of short trainings, the first counts less
+    swing : (n,) how much the probability of the label swings (`leanset.scores.DynUnc`)
+    wrong : share of wrong answers (`leanset.scores.share_wrong`)
+    epochs : number of recorded epochs, of all runs
     """
 
     difficulty: Vector
     swing: Vector
     wrong: float
+    epochs: int
 
     @classmethod
     def of(cls, evidence: Evidence) -> "LearningRecord":
         """Return the record of the trainings in `evidence`."""
-        return cls(AUM().difficulty(evidence), swing(evidence), share_wrong(evidence))
+        epochs = sum(len(run.correct) for run in evidence.dynamics or ())
+        return cls(AUM().difficulty(evidence), DynUnc().scores(evidence), share_wrong(evidence), epochs)
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,9 @@ class Coverage:
 
     but at most one, where u runs from 0 for the easiest example of a class to 1 for the hardest. What is hard can only be
     learnt from many others. So the three numbers follow the room there is: the share that stays, divided by the share of
-    answers that were wrong in the recorded training, over all its epochs. With much room the easiest go. With little the
-    hardest go too, whether few stay, there were few to begin with, the training is short, or labels are wrong.
+    answers that were wrong in the recorded training. With much room the easiest go. With little the hardest go too, whether
+    few stay, there were few to begin with, the training is short, or labels are wrong. In few epochs a swing is mostly
+    chance, so that its power is then less.
 
     The search then exchanges only examples of the same class, difficulty, probability and weight (the length of the
     influence vector), each split into bins. So balance comes from directions that cancel, and not from preferring unusual
@@ -92,7 +96,7 @@ class Coverage:
     bins : bins of probability within a stratum, and of weight within each of these
     centre : difficulty that is most likely to stay, from 0 to 1; None follows the room
     spread : how far the difficulties that stay lie from it; None follows the room
-    swing : power of the swing, 0 to ignore it; None follows the room
+    swing : power of the swing, 0 to ignore it; None follows the room, and is less if fewer than ten epochs were recorded
     cut : share of hardest examples to remove first, never more than the number to remove
     suspects : True if labels may be wrong: if the network confidently disagrees with more than 0.15 of them, also cut the
         excess. Off by default, because a network that has not learnt much also disagrees with correct labels
@@ -101,7 +105,7 @@ class Coverage:
     --------
     >>> rules = Constraints(np.zeros(10, int), 1, np.zeros(10, bool), proportional=True)
     >>> coverage = Coverage(strata=4, cut=0.2)
-    >>> record = LearningRecord(difficulty=np.arange(10.0), swing=np.ones(10), wrong=0.2)
+    >>> record = LearningRecord(difficulty=np.arange(10.0), swing=np.ones(10), wrong=0.2, epochs=10)
     >>> removed, cells = coverage.start(record, rules, 6, np.random.default_rng(0))
     >>> bool(removed[8:].all())  # the two hardest are removed
     True
@@ -131,21 +135,25 @@ class Coverage:
         """Return the share to cut because labels may be wrong, given the share that the network disputes."""
         return max(0.0, disputed - _HARD_ANYWAY) if self.suspects else 0.0
 
-    def log_weights(self, swing: Vector, removed: float, wrong: float) -> Vector:
+    def log_weights(self, record: LearningRecord, rows: Rows, removed: float) -> Vector:
         """Return the logarithm of how likely examples are to stay, up to a constant, if a share of them is removed.
 
         Parameters
         ----------
-        swing : (n,) of the examples of one class, the easiest first
+        record : what a training said about all examples
+        rows : examples of one class, the easiest first
         removed : share removed
-        wrong : share of wrong answers in the recorded training
         """
-        room = (1 - removed) / wrong if wrong > 0 else math.inf
-        usual = (float(np.interp(room, _ROOM, values)) for values in (_CENTRE, _SPREAD, _SWING))
+        room = (1 - removed) / record.wrong if record.wrong > 0 else math.inf
+        centre, spread, power = (float(np.interp(room, _ROOM, values)) for values in (_CENTRE, _SPREAD, _SWING))
+        # The noise of a standard deviation falls with the number of values beyond the first. Where it is most of what one
+        # sees, the power that predicts best rises in proportion: `python -m benchmarks chooser`, "in common".
+        power *= min(1.0, (record.epochs - 1) / (_SURE_EPOCHS - 1))
         given = (self.centre, self.spread, self.swing)
+        usual = (centre, spread, power)
         centre, spread, power = (now if own is None else own for own, now in zip(given, usual, strict=True))
-        place = (np.arange(len(swing)) + 0.5) / max(len(swing), 1)
-        swings = np.log(np.maximum(swing, np.finfo(np.float64).tiny))
+        place = (np.arange(len(rows)) + 0.5) / max(len(rows), 1)
+        swings = np.log(np.maximum(record.swing[rows], np.finfo(np.float64).tiny))
         return np.asarray(power * swings - ((place - centre) / spread) ** 2 / 2)
 
     def probabilities(
@@ -212,5 +220,5 @@ class Coverage:
             easiest_first = members[np.lexsort((rng.random(len(members)), record.difficulty[members]))]
             staying = len(members) - min(quota, int(cut * len(members) + 1e-9))
             rest, hardest = easiest_first[:staying], easiest_first[staying:]
-            weights = self.log_weights(record.swing[rest], quota / max(len(members), 1), record.wrong)
+            weights = self.log_weights(record, rest, quota / max(len(members), 1))
             yield _Part(rest, hardest, quota, kept_shares(weights, len(members) - quota))
