@@ -8,7 +8,7 @@ from leanset import InputError, RunFolderError
 from leanset._progress import Silent
 from leanset.evaluate import study as study_module
 from leanset.evaluate.compare import TABLE, Answer, forecast_comparison, run_comparison
-from leanset.evaluate.markdown import seeds_table
+from leanset.evaluate.markdown import seeds_table, work_table
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.study import Study
@@ -16,6 +16,7 @@ from leanset.evaluate.summary import parts_of, summarise
 from leanset.evaluate.words import beside_best, beside_shorter, costs
 from leanset.judge import FULL, SHORTER, STRATIFIED
 from leanset.runs import NETWORK
+from leanset.training import build_model, training_pflop
 from tests.evaluate.setups import RECIPE, tiny_setup
 from tests.evaluate.test_question import asked
 
@@ -125,6 +126,32 @@ def test_tables_of_what_is_finished_need_no_training(tmp_path, monkeypatch):
     recorded = Question(**{name: v if name == "seeds" else tuple(v) for name, v in record["question"].items()})
     assert recorded.jobs("lenet") == narrow.jobs("lenet")  # and not the question that was asked
     assert record["precisions"] == {"float32": len(narrow.jobs("lenet"))}
+
+
+def test_arithmetic_is_that_of_the_examples_and_epochs_of_each_training(tmp_path):
+    """Also where the network joined with a recipe of its own, and is not among those of the question."""
+    question = asked(protocols=(EQUAL_EPOCHS,), models=("lenet", "conv4"), fractions=(0.5,))
+    longer = tiny_setup(other_recipes={"conv4": RECIPE.with_changes(epochs=3)})
+    run_comparison(longer, question, tmp_path, workers=1, reporter=Silent())
+    answer = run_comparison(tiny_setup(), QUESTION, tmp_path, workers=1, reporter=Silent(), only_finished=True)
+    page = (tmp_path / "README.md").read_text()
+    shape = (longer.images.channels, *longer.images.size)
+    for model, recipe in {"lenet": RECIPE, "conv4": RECIPE.with_changes(epochs=3)}.items():
+        network = build_model(model, len(longer.images.classes), channels=shape[0], image_size=max(shape[1:]))
+        each = {kept: training_pflop(network, shape, recipe, kept) for kept in (24, 48)}
+        rows = [row for row in answer.rows if row.model == model]
+        assert [row.pflop for row in rows] == [pytest.approx(each[48 if row.method == FULL else 24]) for row in rows]
+        table = page.partition(f"| {model}, equal epochs, PFLOP and core-seconds |")[2].splitlines()[2:4]
+        assert [f"| {each[kept]:.3g}, " in line for kept, line in zip((48, 24), table, strict=True)] == [True, True]
+
+
+def test_the_time_of_a_training_is_that_of_the_quickest_on_all_its_threads():
+    rows = [row | {"pflop": 0.5, "threads": 2} for row in outcomes_of(QUESTION)]
+    slower = [row | {"seconds": 4.0} if row["method"] == "el2n" or row["seed"] else row for row in rows]
+    part = parts_of(summarise(slower, STRATIFIED))[0][1]
+    kept = "| what is kept | 0.5, 2 s | 0.5, 2 s |"
+    assert work_table(part, "lenet")[2:] == ["| all data | 0.5, 2 s |  |", kept]
+    assert work_table(parts_of(summarise(outcomes_of(QUESTION), STRATIFIED))[0][1], "lenet") == []
 
 
 def test_cells_with_fewer_seeds_are_told():

@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from leanset._errors import InputError
@@ -13,7 +13,14 @@ from leanset.data import Images, open_source
 from leanset.evaluate.efficiency import efficiency_panels, savings
 from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import Job
-from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, difference_table, seeds_table
+from leanset.evaluate.markdown import (
+    accuracy_table,
+    certificate_table,
+    choosing_table,
+    difference_table,
+    seeds_table,
+    work_table,
+)
 from leanset.evaluate.panels import panels_of
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
@@ -230,10 +237,12 @@ def run_comparison(
     if only_finished:
         jobs = _finished(study)
         question = Question.of(jobs)
+        setup = setup.with_recipes(study.table.recipes())  # the networks there need not be those of the question
+        study = replace(study, setup=setup)
     else:
         jobs = question.jobs(setup.scorer)
         study.run(jobs, workers=workers, reporter=reporter)
-    outcomes = study.outcomes(jobs)
+    outcomes = [row | {"pflop": study.pflop(job)} for job in jobs for row in study.outcomes([job])]
     rows = summarise(outcomes, STRATIFIED)
     choosing = {kind: setup.choosing_cost(*kind) for kind in {(row.model, row.protocol) for row in rows}}
     usual = {model: setup.choosing_cost(model) for model, _ in choosing}
@@ -287,7 +296,7 @@ def _page(answer: Answer) -> list[str]:
     parts = sorted(parts_of(answer.rows), key=lambda part: -len(part[1]))  # the fullest first
     lines = ["# Comparison", ""]
     for title, part in parts:
-        tables = accuracy_table(part, title), difference_table(part), seeds_table(part)
+        tables = accuracy_table(part, title), difference_table(part), seeds_table(part), work_table(part, title)
         lines += [line for table in tables if table for line in (*table, "")]
     lines += [*certificate_table(parts[0][1]), "", *choosing_table(parts[0][1]), "", answer.choosing, ""]
     return [*lines, *(f"- {line}" for line in (*answer.about_leanset, *answer.verdicts))]

@@ -109,7 +109,7 @@ class _Look:
                     each=each,
                     left=sum(map(self._training, left)) / self.workers,
                     image_passes=sum(map(self.study.image_passes, left)),
-                    pflop=sum(map(self._pflop, left)),
+                    pflop=sum(map(self.study.pflop, left)),
                     of_full_training=each / self._full,
                 )
             )
@@ -152,10 +152,6 @@ class _Look:
         seconds, held_out = self._seconds[job.model], self.study.setup.images.held_out
         assert held_out is not None  # a setup has held-out images
         return self.study.image_passes(job) * seconds.trained + len(held_out) * seconds.tested
-
-    def _pflop(self, job: Job) -> float:
-        setup, kept = self.study.setup, self.study.kept_by(job)
-        return setup.pflop(setup.network(job, kept), kept)
 
     def _choosing(self, job: Job) -> float:
         setup = self.study.setup

@@ -39,10 +39,30 @@ def seeds_table(rows: Sequence[SummaryRow]) -> list[str]:
     return [] if full and len({*cells.values(), *on_all}) == 1 else fraction_table("seeds so far", cells, on_all)
 
 
+def work_table(rows: Sequence[SummaryRow], title: str) -> list[str]:
+    """Return a Markdown table of what a training takes: arithmetic and time; nothing if its arithmetic is not known.
+
+    It is the same for every method that keeps as much; of the times the shortest is told.
+    """
+    known = [row for row in rows if not math.isnan(row.pflop)]
+    by_fraction: dict[tuple[str, float], SummaryRow] = {}
+    for row in known:
+        if row.method not in ON_ALL:
+            place = ("what is kept", row.fraction)
+            by_fraction[place] = min(by_fraction.get(place, row), row, key=lambda each: each.core_seconds)
+    cells = {place: _work(row) for place, row in by_fraction.items()}
+    on_all = [_work(row) for row in known if row.method == FULL]
+    return fraction_table(f"{title}, PFLOP and core-seconds", cells, on_all) if cells else []
+
+
 def choosing_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of the time that choosing takes, beside that of training on all examples."""
     cells = {(shown_name(row.method), row.fraction): _choosing(row) for row in rows if row.method not in ON_ALL}
     return fraction_table("choosing one set, of one training on all data", cells)
+
+
+def _work(row: SummaryRow) -> str:
+    return f"{row.pflop:.3g}" + ("" if math.isnan(row.core_seconds) else f", {row.core_seconds:.3g} s")
 
 
 def _choosing(row: SummaryRow) -> str:

@@ -86,6 +86,10 @@ class Setup:
         """Return the recipe of each network of the jobs, as it is given."""
         return {job.model: _identity_of(self.other_recipes.get(job.model, self.recipe)) for job in jobs}
 
+    def with_recipes(self, saved: Mapping[str, Mapping[str, Any]]) -> "Setup":
+        """Return the same setup, with networks trained as is saved of a study."""
+        return replace(self, other_recipes=dict(self.other_recipes) | {m: Recipe(**how) for m, how in saved.items()})
+
     def scorer_settings(self) -> NetworkSettings:
         """Return the settings of the network that methods look at."""
         recipe = self._recipe_for(self.scorer, self.scorer_recipe)

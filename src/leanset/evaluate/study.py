@@ -139,6 +139,11 @@ class Study:
         kept = self.kept_by(job)
         return kept * self.setup.network(job, kept).recipe.epochs
 
+    def pflop(self, job: Job) -> float:
+        """Return the arithmetic of a job's training, in 10¹⁵ operations."""
+        kept = self.kept_by(job)
+        return self.setup.pflop(self.setup.network(job, kept), kept)
+
     def _train_scorer(self, jobs: Sequence[Job], reporter: Reporter) -> None:
         if unchosen := self.unchosen(jobs):
             self.statistics(gradients=self.needs_gradients(unchosen), reporter=reporter)

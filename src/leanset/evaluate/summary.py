@@ -33,8 +33,10 @@ class SummaryRow:
     steps_share : steps of a training, as a share of those on all examples
     below_random : how many times smaller the measured change of the head is than after a random removal
     seconds : mean time of one training
+    core_seconds : time of the quickest of the trainings, times its threads; others may have been stopped at times
+    pflop : arithmetic of one training, in 10¹⁵ operations
     choosing_seconds : mean time of choosing one set, with the certificate and without the network that methods look at
-    choosing_share : the same, as a share of the shortest training on all examples; others may have been stopped at times
+    choosing_share : the same, as a share of the shortest training on all examples
     """
 
     model: str
@@ -58,6 +60,8 @@ class SummaryRow:
     steps_share: float
     below_random: float
     seconds: float
+    core_seconds: float
+    pflop: float
     choosing_seconds: float
     choosing_share: float
 
@@ -127,6 +131,8 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
         steps_share=_mean(mine, "steps") / _mean(full, "steps"),
         below_random=sum(map(_below_random, mine.values())) / len(mine),
         seconds=_mean(mine, "seconds"),
+        core_seconds=min(map(_core_seconds, mine.values())),
+        pflop=_mean(mine, "pflop"),
         choosing_seconds=choosing,
         choosing_share=choosing / _least(full, "seconds"),
     )
@@ -143,6 +149,10 @@ def _least(jobs: Mapping[int, Outcome], what: str) -> float:
 
 def _known(jobs: Mapping[int, Outcome], what: str) -> list[float]:
     return [value for job in jobs.values() if (value := job.get(what)) is not None]
+
+
+def _core_seconds(job: Outcome) -> float:
+    return float(job["seconds"] * job.get("threads", math.nan))
 
 
 def _below_random(job: Outcome) -> float:
