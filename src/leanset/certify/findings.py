@@ -9,7 +9,8 @@ _ABOVE_CHANCE = 0.1  # share of the way from chance to perfection below which an
 
 
 FOR_A_NETWORK = "LS119"
-_FEW_EPOCHS = 5  # chosen by three epochs, sets trained no better than random ones; by ten, better (docs/comparison.md)
+# Chosen by three epochs, sets of a fifth trained little better than random ones; by ten, better (docs/comparison.md).
+_FEW_EPOCHS = 5
 
 
 @dataclass(frozen=True)
@@ -146,8 +147,8 @@ def about_few_epochs(epochs: int) -> list[Finding]:
     return [
         Finding(
             "LS120",
-            f"The network that chose was trained for {epochs} {'epoch' if epochs == 1 else 'epochs'}. From which examples a "
-            "network learns most is hardly seen in so few, and the set may train no better than a random one.",
+            f"The network that chose was trained for {epochs} {'epoch' if epochs == 1 else 'epochs'}. How much an answer "
+            "swings is hardly seen in so few, and where most examples go the set may train no better than a random one.",
         )
     ]
 
