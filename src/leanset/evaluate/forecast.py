@@ -64,8 +64,8 @@ class _Look:
                 left=0.0 if is_finished else each,
                 image_passes=0 if is_finished else settings.runs * recipe.epochs * images,
                 pflop=0.0 if is_finished else settings.runs * self.study.setup.pflop(settings, images),
-                # Seconds of a training are those of one worker's cores; here all of them work.
-                of_full_training=each * available_threads() / self._threads / self._full,
+                # By arithmetic: seconds on all cores and seconds of one worker's cores cannot be compared on a busy machine.
+                of_full_training=self.study.setup.choosing_cost(self.jobs[0].model),
             )
         ]
 

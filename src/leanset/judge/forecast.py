@@ -16,7 +16,8 @@ class Share:
     each : estimated seconds of one
     left : estimated seconds until all are done
     image_passes, pflop : images times epochs, and arithmetic, of what is left; None where no network is trained
-    of_full_training : `each` as a share of one training on all examples; None where no network is trained
+    of_full_training : `each` as a share of one training on all examples, that of a training to choose by its arithmetic;
+        None where no network is trained
     """
 
     work: str
