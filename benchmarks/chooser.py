@@ -8,7 +8,8 @@ trained on by `quick-wide`, too. Cost is the arithmetic of the training that cho
 Tested on the test batch. "In common" is how much of what stays is the same, on average over draws, as by ten epochs of
 `quick`: with leanset's rule, and if it took a short training for a long one.
 
-Finished trainings stay in `chooser/` beside the record, so that an interrupted benchmark goes on.
+Finished trainings, sets and agreements stay in `chooser/` beside the record, so that an interrupted benchmark goes on. After a
+change of the rule delete that folder: what is finished is not done again.
 """
 
 from collections.abc import Sequence
@@ -118,7 +119,7 @@ def _in_common(study: Study, usual: Study, fraction: float) -> Row:
     dynamics = study.statistics().dynamics
     assert dynamics is not None  # a network is never trained without a record
     wrong = 1 - float(np.mean([run.correct for run in dynamics]))
-    as_long = replace(record, wrong=wrong, epochs=usual.setup.scorer_recipe.epochs)
+    as_long = replace(record, wrong=wrong, later_epochs=_record(usual).later_epochs)
     other = likely_to_stay(_record(usual), labels, fraction)
     return {
         name: float(np.minimum(likely_to_stay(known, labels, fraction), other).sum() / other.sum())

@@ -152,6 +152,8 @@ def test_the_time_of_a_training_is_that_of_the_quickest_on_all_its_threads():
     kept = "| what is kept | 0.5, 2 s | 0.5, 2 s |"
     assert work_table(part, "lenet")[2:] == ["| all data | 0.5, 2 s |  |", kept]
     assert work_table(parts_of(summarise(outcomes_of(QUESTION), STRATIFIED))[0][1], "lenet") == []
+    elsewhere = [row | {"device": "cuda"} for row in rows]  # whose time is not that of the processor's threads
+    assert work_table(parts_of(summarise(elsewhere, STRATIFIED))[0][1], "lenet")[3] == "| what is kept | 0.5 | 0.5 |"
 
 
 def test_cells_with_fewer_seeds_are_told():

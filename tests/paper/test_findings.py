@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import leanset
 from leanset.evaluate import Job, Study
 from leanset.judge import FULL
 from leanset.paper import EXPERIMENTS, run_experiment
 from leanset.paper.gap_rows import RETRAINING
+from leanset.select import Coverage
 from tests.paper.tiny import NOISY, SOURCE, TINY, TINY_SETTINGS, tiny_experiment
 
 FILES = {
@@ -218,6 +220,18 @@ def test_wrong_labels_are_counted_among_the_kept(experiment, tables):
     mean = 100 * picked(rows, "wrong_among_kept", method="leanset").mean()
     assert f"| leanset | {mean:.1f} |" in readme(experiment, "noise")
     assert f"## worse: {100 * wrong.mean():.1f} % of the labels are wrong" in readme(experiment, "noise")
+
+
+def test_one_of_two_leansets_is_told_that_labels_may_be_wrong(experiment):
+    settings = TINY_SETTINGS["noise"]
+    [study] = settings.studies(experiment)
+    told = {
+        job.method: study.setup.selection_settings(job, None).coverage
+        for job in settings.jobs(experiment)
+        if job.method.startswith("leanset")
+    }
+    assert told["leanset-suspects"] == Coverage(suspects=True)
+    assert told["leanset"] == leanset.Settings().coverage
 
 
 def test_time_is_told_as_a_share_of_training_on_everything(experiment, tables):

@@ -26,6 +26,7 @@ from leanset.scores import AUM, DynUnc, kept_shares, share_wrong
 from leanset.scores.suspects import confident_disagreement
 from leanset.select.coverage import LearningRecord
 from tests.problem.test_problem import rules_and_count
+from tests.scores.problems import make_evidence
 from tests.select.test_by_score import recorded
 
 CALM = leanset.AdaptiveAnnealing(chains=2, proposals=20_000)
@@ -43,8 +44,7 @@ def started(stats, **options):
     inputs, plan = planned(stats, **options)
     count = plan.budget.size(len(stats.labels))
     record = inputs.recorded
-    epochs = sum(len(run.correct) for run in record.dynamics)
-    known = LearningRecord(AUM().difficulty(record), DynUnc().scores(record), share_wrong(record), epochs)
+    known = LearningRecord.of(record)
     task, _, _ = fitted_task(inputs, plan, None, Silent())
     suspect = confident_disagreement(task.predicted, stats.labels).mean()
     rng = stream(plan.settings.seed, "start", count)
@@ -60,7 +60,7 @@ def test_a_start_keeps_every_rule(case, strata, cut):
     rules, count, seed = case
     rng = np.random.default_rng(seed)
     difficulty = rng.integers(0, 4, len(rules.groups)).astype(np.float64)
-    record = LearningRecord(difficulty, rng.random(len(difficulty)), 0.2, 10)
+    record = LearningRecord(difficulty, rng.random(len(difficulty)), 0.2, 9)
     removed, cells = Coverage(strata=strata, cut=cut).start(record, rules, count, rng)
     assert removed.sum() == count
     assert rules.violations(removed) == []  # pinned rows, least kept, and shares of the classes
@@ -81,7 +81,7 @@ def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
     count = percent * rules.most // 100
     difficulty, swing = rng.normal(size=68), rng.uniform(0.1, 1, 68)
     coverage = Coverage(centre=0.3, spread=0.5, swing=power, cut=cut)
-    record = LearningRecord(difficulty, swing, 0.2, 10)
+    record = LearningRecord(difficulty, swing, 0.2, 9)
     removed, _ = coverage.start(record, rules, count, rng)
     told = coverage.probabilities(record, rules, count, rng)
     for c, quota in enumerate(rules.quotas(count)):
@@ -94,9 +94,30 @@ def test_each_class_keeps_what_the_formula_says(seed, percent, cut, power):
         assert (np.abs(np.cumsum(~removed[rest]) - np.cumsum(likely)) < 1 + 1e-6).all()
 
 
-def of_thousand(swing=1.0, wrong=0.2, epochs=10):
+def of_thousand(swing=1.0, wrong=0.2, later_epochs=9):
     """A record of a thousand examples, the easiest first."""
-    return LearningRecord(np.arange(1000.0), np.broadcast_to(swing, 1000), wrong, epochs)
+    return LearningRecord(np.arange(1000.0), np.broadcast_to(swing, 1000), wrong, later_epochs)
+
+
+@pytest.mark.parametrize(("epochs", "runs"), [(1, 1), (2, 5), (5, 2), (12, 1)])
+def test_a_record_is_what_the_scores_say_and_each_run_has_a_first_epoch(epochs, runs):
+    evidence = make_evidence(3, epochs=epochs, runs=1)
+    evidence = dataclasses.replace(evidence, dynamics=evidence.dynamics * runs)
+    record = LearningRecord.of(evidence)
+    np.testing.assert_array_equal(record.difficulty, AUM().difficulty(evidence))
+    np.testing.assert_array_equal(record.swing, DynUnc().scores(evidence))
+    assert (record.wrong, record.later_epochs) == (share_wrong(evidence), runs * (epochs - 1))
+
+
+@pytest.mark.parametrize("proportional", [True, False])
+def test_what_is_pinned_stays_for_certain_and_as_many_stay_as_are_asked_for(proportional):
+    groups = np.arange(1000) % 2
+    pinned = np.arange(1000) % 7 == 0
+    rules = Constraints(groups, 2, pinned, proportional=proportional)
+    likely = Coverage().probabilities(of_thousand(), rules, 600, np.random.default_rng(0))
+    assert (likely[pinned] == 1).all()
+    assert likely.sum() == pytest.approx(400)
+    assert ((likely >= 0) & (likely <= 1)).all()
 
 
 def mean_kept(share, wrong):
@@ -142,15 +163,15 @@ def test_what_swings_stays(share, times):
     assert (~removed)[1::2].sum() > times * (~removed)[::2].sum()
 
 
-@given(st.integers(1, 30), st.floats(0.2, 0.95))
-def test_swings_that_few_epochs_saw_count_less(epochs, removed):
-    """An example that swings e times as much is e^power times as likely; the power grows with the epochs, up to ten."""
+@given(st.integers(0, 30), st.floats(0.2, 0.95))
+def test_swings_that_few_epochs_saw_count_less(later, removed):
+    """An example that swings e times as much is e^power times as likely; the power grows with the later epochs, up to nine."""
     swing, rows = np.exp(np.arange(1000.0) / 1000), np.arange(1000)
     flat = Coverage(swing=0.0).log_weights(of_thousand(swing), rows, removed)
     sure = Coverage().log_weights(of_thousand(swing), rows, removed) - flat
-    told = Coverage().log_weights(of_thousand(swing, epochs=epochs), rows, removed) - flat
-    np.testing.assert_allclose(told, sure * min(epochs - 1, 9) / 9, atol=1e-9)
-    own = Coverage(swing=3.0).log_weights(of_thousand(swing, epochs=epochs), rows, removed) - flat
+    told = Coverage().log_weights(of_thousand(swing, later_epochs=later), rows, removed) - flat
+    np.testing.assert_allclose(told, sure * min(later, 9) / 9, atol=1e-9)
+    own = Coverage(swing=3.0).log_weights(of_thousand(swing, later_epochs=later), rows, removed) - flat
     np.testing.assert_allclose(own, 3 * rows / 1000, atol=1e-9)
 
 

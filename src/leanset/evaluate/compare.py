@@ -242,7 +242,7 @@ def run_comparison(
     else:
         jobs = question.jobs(setup.scorer)
         study.run(jobs, workers=workers, reporter=reporter)
-    outcomes = [row | {"pflop": study.pflop(job)} for job in jobs for row in study.outcomes([job])]
+    outcomes = [row | {"pflop": study.pflop(job, row["kept"])} for job, row in study.finished(jobs)]
     rows = summarise(outcomes, STRATIFIED)
     choosing = {kind: setup.choosing_cost(*kind) for kind in {(row.model, row.protocol) for row in rows}}
     usual = {model: setup.choosing_cost(model) for model, _ in choosing}

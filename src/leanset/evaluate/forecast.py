@@ -109,7 +109,7 @@ class _Look:
                     each=each,
                     left=sum(map(self._training, left)) / self.workers,
                     image_passes=sum(map(self.study.image_passes, left)),
-                    pflop=sum(map(self.study.pflop, left)),
+                    pflop=sum(self.study.pflop(job, self.study.kept_by(job)) for job in left),
                     of_full_training=each / self._full,
                 )
             )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -105,9 +106,9 @@ class Setup:
         return self.runs * self.pflop(self.scorer_settings(), n) / self.pflop(whole, n)
 
     def pflop(self, settings: NetworkSettings, examples: int) -> float:
-        """Return the arithmetic of one training of a network on so many of the images."""
-        shape = (self.images.channels, *self.images.size)
-        return training_pflop(self._built(settings.model), shape, settings.recipe, examples)
+        """Return the arithmetic of one training of a network on so many of the images, in 10¹⁵ operations."""
+        images = self.images
+        return _pflop(settings.model, len(images.classes), (images.channels, *images.size), settings.recipe, examples)
 
     def network(self, job: Job, kept: int) -> NetworkSettings:
         """Return the settings of a job's network, which trains on `kept` examples."""
@@ -155,8 +156,16 @@ class Setup:
         return recipe if is_normalised(self._built(model)) else recipe.unnormalised()
 
     def _built(self, model: str) -> nn.Module:
-        images = self.images
-        return build_model(model, len(images.classes), channels=images.channels, image_size=max(images.size))
+        return _built(model, len(self.images.classes), (self.images.channels, *self.images.size))
+
+
+def _built(model: str, classes: int, shape: tuple[int, ...]) -> nn.Module:
+    return build_model(model, classes, channels=shape[0], image_size=max(shape[1:]))
+
+
+@cache
+def _pflop(model: str, classes: int, shape: tuple[int, ...], recipe: Recipe, examples: int) -> float:
+    return training_pflop(_built(model, classes, shape), shape, recipe, examples)
 
 
 def _identity_of(recipe: Recipe) -> dict[str, Any]:

@@ -101,7 +101,11 @@ class Study:
 
     def outcomes(self, jobs: Sequence[Job]) -> list[dict[str, Any]]:
         """Return the rows of the finished jobs."""
-        return [self.table.outcome(job) for job in jobs if self.table.is_finished(job)]
+        return [row for _, row in self.finished(jobs)]
+
+    def finished(self, jobs: Sequence[Job]) -> list[tuple[Job, dict[str, Any]]]:
+        """Return the finished jobs with their rows."""
+        return [(job, self.table.outcome(job)) for job in jobs if self.table.is_finished(job)]
 
     def workers_for(self, jobs: Sequence[Job], asked: int | None) -> int:
         """Return how many jobs are trained at the same time; one per core, or one on a GPU, if that was not asked for."""
@@ -139,9 +143,8 @@ class Study:
         kept = self.kept_by(job)
         return kept * self.setup.network(job, kept).recipe.epochs
 
-    def pflop(self, job: Job) -> float:
-        """Return the arithmetic of a job's training, in 10¹⁵ operations."""
-        kept = self.kept_by(job)
+    def pflop(self, job: Job, kept: int) -> float:
+        """Return the arithmetic of a job's training if so many examples are kept, in 10¹⁵ operations."""
         return self.setup.pflop(self.setup.network(job, kept), kept)
 
     def _train_scorer(self, jobs: Sequence[Job], reporter: Reporter) -> None:
@@ -223,7 +226,7 @@ class Study:
                 raise
             quality = Quality(1 / len(self.setup.images.classes), math.inf)
         assert quality is not None  # a setup has held-out images
-        recipe = settings.recipe
+        recipe, fabric = settings.recipe, fabric_for(settings.device)
         return {
             "kept": len(kept),
             "epochs": recipe.epochs,
@@ -232,7 +235,8 @@ class Study:
             "loss": quality.loss,
             "seconds": time.perf_counter() - began,
             "threads": available_threads(),
-            "precision": number_type(recipe.precision, fabric_for(settings.device)),
+            "device": fabric.device.type,
+            "precision": number_type(recipe.precision, fabric),
         } | {name: certificate.get(name) for name in (*_CERTIFIED, "selection_seconds")}
 
     def _selection(self, job: Job) -> tuple[Rows, dict[str, Any]]:

@@ -33,7 +33,8 @@ class SummaryRow:
     steps_share : steps of a training, as a share of those on all examples
     below_random : how many times smaller the measured change of the head is than after a random removal
     seconds : mean time of one training
-    core_seconds : time of the quickest of the trainings, times its threads; others may have been stopped at times
+    core_seconds : time of the quickest of the trainings, times its threads; others may have been stopped at times. NaN if one
+        was not on a CPU
     pflop : arithmetic of one training, in 10¹⁵ operations
     choosing_seconds : mean time of choosing one set, with the certificate and without the network that methods look at
     choosing_share : the same, as a share of the shortest training on all examples
@@ -152,7 +153,8 @@ def _known(jobs: Mapping[int, Outcome], what: str) -> list[float]:
 
 
 def _core_seconds(job: Outcome) -> float:
-    return float(job["seconds"] * job.get("threads", math.nan))
+    on_cpu = job.get("device", "cpu") == "cpu"  # early studies did not say, and had none other
+    return float(job["seconds"] * job.get("threads", math.nan)) if on_cpu else math.nan
 
 
 def _below_random(job: Outcome) -> float:

@@ -32,7 +32,7 @@ def share_wrong(evidence: Evidence) -> float:
     """Return the share of answers that were wrong during the training, on average over its runs and examples.
 
     In the first epoch a network gets most things wrong. So that short trainings say what long ones do, the first epoch counts
-    a tenth in trainings of fewer than ten epochs, as it does in one of ten, and the others count alike.
+    a tenth in trainings of two to nine epochs, as it does in one of ten, and the others count alike.
 
     Examples
     --------

@@ -23,7 +23,7 @@ _ROOM = (0.55, 1.1, 2.75)
 _CENTRE = (0.35, 0.6, 0.85)
 _SPREAD = (0.2, 0.25, 0.35)
 _SWING = (8.0, 8.0, 1.0)
-_SURE_EPOCHS = 10  # of the network with which these numbers were chosen
+_SURE = 9  # epochs after the first, of the network with which these numbers were chosen
 # Share of correctly labelled examples that a network confidently assigns to another class. Measured with conv4 after ten
 # epochs on 10,000 images of CIFAR-10: 0.11 with correct labels, 0.14 with 9 % and 0.40 with 40 % wrong.
 _HARD_ANYWAY = 0.15
@@ -38,19 +38,19 @@ class LearningRecord:
     difficulty : (n,) higher is harder (`leanset.scores.AUM`)
     swing : (n,) how much the probability of the label swings (`leanset.scores.DynUnc`)
     wrong : share of wrong answers (`leanset.scores.share_wrong`)
-    epochs : number of recorded epochs, of all runs
+    later_epochs : number of recorded epochs after the first of their run, of all runs
     """
 
     difficulty: Vector
     swing: Vector
     wrong: float
-    epochs: int
+    later_epochs: int
 
     @classmethod
     def of(cls, evidence: Evidence) -> "LearningRecord":
         """Return the record of the trainings in `evidence`."""
-        epochs = sum(len(run.correct) for run in evidence.dynamics or ())
-        return cls(AUM().difficulty(evidence), DynUnc().scores(evidence), share_wrong(evidence), epochs)
+        later = sum(run.epochs - 1 for run in evidence.dynamics or ())
+        return cls(AUM().difficulty(evidence), DynUnc().scores(evidence), share_wrong(evidence), later)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Coverage:
     --------
     >>> rules = Constraints(np.zeros(10, int), 1, np.zeros(10, bool), proportional=True)
     >>> coverage = Coverage(strata=4, cut=0.2)
-    >>> record = LearningRecord(difficulty=np.arange(10.0), swing=np.ones(10), wrong=0.2, epochs=10)
+    >>> record = LearningRecord(difficulty=np.arange(10.0), swing=np.ones(10), wrong=0.2, later_epochs=9)
     >>> removed, cells = coverage.start(record, rules, 6, np.random.default_rng(0))
     >>> bool(removed[8:].all())  # the two hardest are removed
     True
@@ -146,9 +146,10 @@ class Coverage:
         """
         room = (1 - removed) / record.wrong if record.wrong > 0 else math.inf
         centre, spread, power = (float(np.interp(room, _ROOM, values)) for values in (_CENTRE, _SPREAD, _SWING))
-        # The noise of a standard deviation falls with the number of values beyond the first. Where it is most of what one
-        # sees, the power that predicts best rises in proportion: `python -m benchmarks chooser`, "in common".
-        power *= min(1.0, (record.epochs - 1) / (_SURE_EPOCHS - 1))
+        # The noise of a standard deviation falls with the number of values after the first of each run. Where it is most of
+        # what one sees, the power that predicts best rises in proportion. Short trainings then choose more of what long ones
+        # do (`python -m benchmarks chooser`, "in common"), and no worse (`python -m benchmarks rule`).
+        power *= min(1.0, record.later_epochs / _SURE)
         given = (self.centre, self.spread, self.swing)
         usual = (centre, spread, power)
         centre, spread, power = (now if own is None else own for own, now in zip(given, usual, strict=True))
@@ -164,8 +165,11 @@ class Coverage:
         rng: np.random.Generator,
         disputed: float = 0.0,
     ) -> Vector:
-        """Return how likely each example is to stay, (n,); the parameters are those of `start`."""
-        likely = np.zeros(len(record.difficulty))
+        """Return how likely each example is to stay, (n,), where classes may lose any number of their own.
+
+        The parameters are those of `start`.
+        """
+        likely = constraints.pinned.astype(np.float64)
         for part in self._parts(record, constraints, count, rng, disputed):
             likely[part.rest] = part.shares
         return likely

@@ -188,7 +188,7 @@ PRESETS = {
     # with 2e-4 or 5e-4, and four points better than 0.1.
     "fast": Recipe(epochs=20, lr=0.4, warmup=0.2, decay="linear", nesterov=True, weight_decay=2e-4),
     "quick": _QUICK,
-    "quick-narrow": _QUICK,  # as long as `quick`, for which it can choose
+    "quick-narrow": _QUICK,
     "quick-wide": replace(_QUICK, epochs=12),  # three minutes each on two cores
 }
 
