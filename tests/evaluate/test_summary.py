@@ -73,7 +73,9 @@ def test_there_is_one_row_for_each_kind_of_job():
 def test_a_row_is_what_plain_numpy_says(row):
     mine = cell(row)
     values = np.array(list(mine.values()))
-    half = stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
+    half = (
+        stats.t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 2 else np.nan
+    )
     assert row.seeds == len(values)
     same([row.accuracy, row.low, row.high], values.mean() + np.array([0, -half, half]))
     same(row.seconds, np.mean(list(cell(row, "seconds").values())))
@@ -99,7 +101,7 @@ def test_differences_are_paired_over_the_common_seeds_only(row):
         same(row.against_baseline, np.mean([mine[s] - base[s] for s in common]))
     if row.method == BASE:
         assert math.isnan(row.p_value)  # nothing is tested against itself
-    elif len(common) > 1:
+    elif len(common) > 2:
         test = stats.ttest_rel([mine[s] for s in common], [base[s] for s in common])
         same([row.p_value, row.against_low, row.against_high], [test.pvalue, *test.confidence_interval(0.95)])
     # On everything, equal steps are equal epochs.
@@ -132,6 +134,15 @@ def test_nothing_in_common_is_no_comparison():
     assert math.isnan(nothing.p_value)
 
 
+def test_two_seeds_that_agree_are_no_interval_and_no_verdict():
+    ours, theirs = ({seed: {"accuracy": level + seed / 100} for seed in range(3)} for level in (0.92, 0.9))
+    two = compared({seed: ours[seed] for seed in (0, 1)}, theirs)
+    assert (two.difference.n, two.difference.mean) == (2, pytest.approx(0.02))
+    assert [math.isnan(value) for value in (two.difference.low, two.difference.high, two.p_value)] == [True] * 3
+    assert verdict("leanset", "random", 0.4, two).endswith("+2.0 points, 2 seeds: no interval.")
+    assert verdict("leanset", "random", 0.4, compared(ours, theirs)).startswith("leanset is better than random")
+
+
 def test_there_is_a_verdict_for_each_comparison_and_it_counts_the_common_seeds():
     said = verdicts(ROWS, BASE, "chance")
     judged = [row for row in ROWS if row.method not in (BASE, FULL, "random")]  # `random` has no seed in common
@@ -139,7 +150,7 @@ def test_there_is_a_verdict_for_each_comparison_and_it_counts_the_common_seeds()
     for line, row in zip(said, judged, strict=True):
         mine, base = cell(row), cell(row, method=BASE)
         comparison = compared(*({s: {"accuracy": a} for s, a in part.items()} for part in (mine, base)))
-        words = verdict(row.method, "chance", row.fraction, comparison, least_seeds=3)
+        words = verdict(row.method, "chance", row.fraction, comparison)
         assert line == f"lenet, {row.protocol.replace('-', ' ')}: {words}"
         seeds = len(mine.keys() & base.keys())
         assert (f"({seeds} seeds)" if seeds > 2 else f"{in_seeds(seeds)}: no interval") in line

@@ -146,7 +146,8 @@ def test_summaries_are_means_over_the_seeds(tables, name):
         same = {key: row[key] for key in ("model", "protocol", "fraction")}
         accuracy = picked(trainings, "accuracy", **same, method=row["method"])
         assert row["seeds"] == len(accuracy) == 2
-        np.testing.assert_allclose([row["accuracy"], row["low"], row["high"]], [accuracy.mean(), *t_interval(accuracy)])
+        assert row["accuracy"] == pytest.approx(accuracy.mean())
+        assert np.isnan([row["low"], row["high"]]).all()  # two seeds are too few
         full_protocol = "equal-epochs" if row["protocol"] == "equal-steps" else row["protocol"]
         full = picked(trainings, "accuracy", model=row["model"], protocol=full_protocol, method=FULL)
         assert row["against_full"] == pytest.approx((accuracy - full).mean(), abs=1e-12)
@@ -239,7 +240,7 @@ def test_time_is_told_as_a_share_of_training_on_everything(experiment, tables):
     full, ours = ([row for row in rows if row["method"] == method] for method in (FULL, "leanset"))
     shares = [100 * one["seconds"] / two["seconds"] for one, two in zip(ours, full, strict=True)]
     gained = np.mean([100 * (one["accuracy"] - two["accuracy"]) for one, two in zip(ours, full, strict=True)])
-    assert f"| 40 % | {gained:+.2f} (" in readme(experiment, "speed")
+    assert f"| 40 % | {gained:+.2f} |" in readme(experiment, "speed")
     assert f" | {np.mean(shares):.0f} % (" in readme(experiment, "speed")
 
 

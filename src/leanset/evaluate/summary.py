@@ -11,6 +11,8 @@ from leanset.judge import FULL, Comparison, Interval, holm, mean_interval, paire
 Outcome = Mapping[str, Any]  # the row of a finished job
 Kind = tuple[str, str, float, str]  # model, protocol, fraction, method
 
+_LEAST_SEEDS = 3  # two that happen to agree make an interval of hardly any width
+
 
 def training_seconds(outcomes: Iterable[Outcome]) -> float:
     """Add up the time of all trainings; one that several protocols share counts once."""
@@ -24,7 +26,8 @@ class SummaryRow:
     Attributes
     ----------
     model, protocol, fraction, method, seeds : what was trained, and how often
-    accuracy, low, high : mean held-out accuracy over the seeds, with its 95 % interval
+    accuracy, low, high : mean held-out accuracy over the seeds, with its 95 % interval; here and below intervals need three
+        seeds
     against_baseline, against_low, against_high, p_value : mean difference to the baseline over the seeds that both have
     common_seeds : number of these seeds
     p_adjusted : p value after Holm's correction for all comparisons of the table
@@ -105,7 +108,7 @@ def by_kind(outcomes: Iterable[Outcome]) -> dict[Kind, dict[int, Outcome]]:
 def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: str) -> SummaryRow:
     model, protocol, fraction, method = kind
     mine = by_seed[kind]
-    accuracy = mean_interval([job["accuracy"] for job in mine.values()])
+    accuracy = _of_enough(mean_interval([job["accuracy"] for job in mine.values()]))
     against = compared(mine, by_seed.get((model, protocol, fraction, baseline), {}))
     full = by_seed.get((model, Protocol(protocol).on_all, 0.0, FULL), {})
     against_full = compared(mine, full)
@@ -163,11 +166,17 @@ def _below_random(job: Outcome) -> float:
 
 
 def compared(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome]) -> Comparison:
-    """Compare two methods over the seeds that both have finished."""
+    """Compare two methods over the seeds that both have finished. Fewer than three give no interval and no p value."""
     seeds = sorted(ours.keys() & theirs.keys())
     if not seeds:
         return Comparison(Interval(math.nan, math.nan, math.nan, 0), math.nan)
-    return paired([ours[s]["accuracy"] for s in seeds], [theirs[s]["accuracy"] for s in seeds])
+    found = paired([ours[s]["accuracy"] for s in seeds], [theirs[s]["accuracy"] for s in seeds])
+    difference = _of_enough(found.difference)
+    return Comparison(difference, math.nan if math.isnan(difference.low) else found.p_value)
+
+
+def _of_enough(found: Interval) -> Interval:
+    return found if found.n >= _LEAST_SEEDS else replace(found, low=math.nan, high=math.nan)
 
 
 def parts_of(rows: Sequence[SummaryRow]) -> list[tuple[str, list[SummaryRow]]]:

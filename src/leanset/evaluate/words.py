@@ -19,8 +19,6 @@ from leanset.judge import (
     written,
 )
 
-# Two seeds that happen to agree make an interval of hardly any width.
-_LEAST_SEEDS = 3
 _ALIKE = 0.05  # a share of steps that is not worth a word
 _OFTEN = 10  # trainings on one set, for which its choice is shared out
 
@@ -32,7 +30,7 @@ def verdicts(rows: Iterable[SummaryRow], baseline: str, shown: str) -> list[str]
         if row.method in (baseline, FULL) or math.isnan(row.against_baseline):
             continue
         found = Comparison(row.difference, row.p_value)
-        words = verdict(shown_name(row.method), shown, row.fraction, found, least_seeds=_LEAST_SEEDS)
+        words = verdict(shown_name(row.method), shown, row.fraction, found)
         said.append(f"{title(row.model, row.protocol)}: {words}")
     return said
 
@@ -52,7 +50,7 @@ def costs(rows: Iterable[SummaryRow], method: str, choosing: Mapping[tuple[str, 
             continue
         difference = Interval(row.against_full, row.against_full_low, row.against_full_high, row.full_seeds)
         mean, low, high = written(difference, POINTS)
-        interval = "no interval" if row.full_seeds < _LEAST_SEEDS else f"95 % interval {low} to {high}"
+        interval = "no interval" if math.isnan(row.against_full_low) else f"95 % interval {low} to {high}"
         steps = "" if math.isnan(row.steps_share) else f", with {_work(row, choosing.get((row.model, row.protocol)))}"
         said.append(
             f"{title(row.model, row.protocol)}: {100 * row.fraction:g} % removed by {method}: {mean} points beside all data, "
@@ -79,7 +77,7 @@ def beside_shorter(outcomes: Sequence[Outcome], method: str) -> list[str]:
         if name == method and ours.keys() & theirs.keys():
             found = compared(ours, theirs)
             shorter = f"a shorter training on all data{_other_steps(ours, theirs)}"
-            words = verdict(method, shorter, fraction, found, least_seeds=_LEAST_SEEDS)
+            words = verdict(method, shorter, fraction, found)
             said.append(f"{title(model, protocol)}: {words}")
     return said
 
@@ -116,8 +114,6 @@ def beside_best(outcomes: Sequence[Outcome], method: str) -> list[str]:
         rivals = {other: found for other, found in others.items() if found.difference.n == most}
         if most:
             best = min(rivals, key=lambda other: rivals[other].difference.mean)
-            words = verdict(
-                method, f"{best}, the best of the others,", fraction, rivals[best], least_seeds=_LEAST_SEEDS
-            )
+            words = verdict(method, f"{best}, the best of the others,", fraction, rivals[best])
             said.append(f"{title(model, protocol)}: {words}")
     return said

@@ -37,7 +37,6 @@ def verdict(
     significance: float = 0.05,
     measure: Measure = POINTS,
     more: str = "",
-    least_seeds: int = 1,
 ) -> str:
     """Say in one sentence how a method compares with another.
 
@@ -53,7 +52,6 @@ def verdict(
     significance : chance of reporting a difference where there is none
     measure : what is compared
     more : ends the sentence
-    least_seeds : with fewer, the interval is not shown and nothing is called better or worse
 
     Examples
     --------
@@ -75,7 +73,7 @@ def verdict(
     at = f"at {100 * fraction:.4g} % removed"
     mean, low, high = written(difference, measure)
     size = f"{mean} {measure.unit}"
-    if math.isnan(difference.low) or difference.n < least_seeds:
+    if math.isnan(difference.low):
         return f"{method} against {baseline} {at}: {size}, {in_seeds(difference.n)}: no interval{more}."
     outside = difference.low > 0 or difference.high < 0
     doubted = comparison.p_value >= significance
