@@ -8,12 +8,12 @@ from leanset import InputError, RunFolderError
 from leanset._progress import Silent
 from leanset.evaluate import study as study_module
 from leanset.evaluate.compare import TABLE, Answer, forecast_comparison, run_comparison
-from leanset.evaluate.markdown import seeds_table, work_table
+from leanset.evaluate.markdown import loss_table, seeds_table, work_table
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import parts_of, summarise
-from leanset.evaluate.words import beside_best, beside_shorter, costs
+from leanset.evaluate.words import beside_best, beside_shorter, costs, too_sure
 from leanset.judge import FULL, SHORTER, STRATIFIED
 from leanset.runs import NETWORK
 from leanset.training import build_model, training_pflop
@@ -156,6 +156,28 @@ def test_the_time_of_a_training_is_that_of_the_quickest_on_all_its_threads():
     assert work_table(parts_of(summarise(elsewhere, STRATIFIED))[0][1], "lenet")[3] == "| what is kept | 0.5 | 0.5 |"
 
 
+@pytest.mark.parametrize(("losses", "scaled", "words"), [
+    ({}, {}, None),
+    ({"leanset": 1.0}, {}, None),  # no higher
+    ({"leanset": 1.12}, {}, "the loss is +0.120 beside"),
+    ({"leanset": 1.12}, {STRATIFIED: 0.9, "leanset": 0.88}, "mends that; −0.020 once that is done."),
+    ({"ccs": 1.12}, {}, None),
+])  # fmt: skip
+def test_a_loss_that_is_higher_though_as_many_answers_are_right_is_told(losses, scaled, words):
+    question = asked(methods=("leanset", "ccs"), fractions=(0.5,), seeds=3, protocols=(EQUAL_EPOCHS,))
+    rows = [row | {"loss": losses.get(row["method"], 1.0)} for row in outcomes_of(question)]
+    rows = [row | ({"scaled_loss": scaled[row["method"]]} if row["method"] in scaled else {}) for row in rows]
+    summary = summarise(rows, STRATIFIED)
+    said = too_sure(summary, "leanset", "random")
+    assert len(said) == (words is not None)
+    assert all(words in line and line.startswith("lenet, equal epochs: at 50 % removed by leanset") for line in said)
+    worse = [row | {"accuracy": 0.1} if row["method"] == "leanset" else row for row in rows]
+    assert too_sure(summarise(worse, STRATIFIED), "leanset", "random") == []
+    [table] = [loss_table(part, "lenet") for _, part in parts_of(summary)]
+    ours = f"{losses.get('leanset', 1.0):.3f}" + (f" ({scaled['leanset']:.3f})" if "leanset" in scaled else "")
+    assert f"| leanset | {ours} |" in table
+
+
 def test_cells_with_fewer_seeds_are_told():
     rows = outcomes_of(QUESTION)
     assert not seeds_table(parts_of(summarise(rows, STRATIFIED))[0][1])
@@ -168,7 +190,9 @@ def test_a_shorter_training_on_all_data_is_shown_in_words_and_chooses_nothing(tm
     question = asked(methods=("leanset", SHORTER), fractions=(0.5,), protocols=(EQUAL_EPOCHS,))
     answer = run_comparison(tiny_setup(), question, tmp_path, workers=1, reporter=Silent())
     page = (tmp_path / "README.md").read_text()
-    assert sum(line.startswith("| all data, shorter |") for line in page.splitlines()) == 2  # two tables
+    assert (
+        sum(line.startswith("| all data, shorter |") for line in page.splitlines()) == 3
+    )  # accuracy, difference, loss
     [said] = [line for line in answer.about_leanset if "against a shorter training on all data" in line]
     accuracy = {row.method: row.accuracy for row in answer.rows}
     points = f"{100 * (accuracy['leanset'] - accuracy[SHORTER]):+.1f} points".replace("-", "−").replace("+0.0", "0.0")

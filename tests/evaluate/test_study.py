@@ -18,7 +18,7 @@ from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import training_seconds
 from leanset.judge import FULL, SHORTER
-from leanset.training.loop import Quality
+from leanset.training import Quality
 from tests.evaluate.setups import RECIPE, tiny_setup
 
 METHODS = ("stratified-random", "el2n")
@@ -60,7 +60,7 @@ def instead(monkeypatch, stand_in):
 
 def nothing(images, settings, **options):
     """A training that takes no time."""
-    return None, Quality(0.5, 1.0)
+    return None, Quality(0.5, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("job", [JOBS[0], JOBS[2], *JOBS[-2:]], ids=lambda job: job.key)

@@ -10,7 +10,8 @@ from leanset.data import Dynamics
 from leanset.training.batches import ImageBatches
 from leanset.training.devices import fabric_for
 from leanset.training.folder import NetworkFolder
-from leanset.training.loop import quality, train
+from leanset.training.loop import train
+from leanset.training.quality import quality
 from leanset.training.recipe import Recipe
 from leanset.training.recorder import Recorder, joined
 from tests.training.networks import striped_images, tiny

@@ -5,7 +5,7 @@ from torch.nn.functional import cross_entropy
 
 from leanset import InputError
 from leanset.training.batches import ImageBatches
-from leanset.training.loop import predicted, quality
+from leanset.training.quality import predicted, quality
 from leanset.training.views import mean_logits
 from tests.training.networks import striped_images, tiny
 

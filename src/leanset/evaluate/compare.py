@@ -18,6 +18,7 @@ from leanset.evaluate.markdown import (
     certificate_table,
     choosing_table,
     difference_table,
+    loss_table,
     seeds_table,
     work_table,
 )
@@ -27,7 +28,7 @@ from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, training_seconds
-from leanset.evaluate.words import beside_best, beside_shorter, costs, verdicts
+from leanset.evaluate.words import beside_best, beside_shorter, costs, too_sure, verdicts
 from leanset.judge import (
     FULL,
     LEANSET,
@@ -252,6 +253,7 @@ def run_comparison(
         _choosing(setup, outcomes, study.table.scorer_cost()),
         (
             *costs(rows, LEANSET, choosing),
+            *too_sure(rows, LEANSET, STRATIFIED_SHOWN),
             *savings(outcomes, LEANSET, usual),
             *beside_shorter(outcomes, LEANSET),
             *beside_best(outcomes, LEANSET),
@@ -296,7 +298,13 @@ def _page(answer: Answer) -> list[str]:
     parts = sorted(parts_of(answer.rows), key=lambda part: -len(part[1]))  # the fullest first
     lines = ["# Comparison", ""]
     for title, part in parts:
-        tables = accuracy_table(part, title), difference_table(part), seeds_table(part), work_table(part, title)
+        tables = (
+            accuracy_table(part, title),
+            difference_table(part),
+            seeds_table(part),
+            loss_table(part, title),
+            work_table(part, title),
+        )
         lines += [line for table in tables if table for line in (*table, "")]
     lines += [*certificate_table(parts[0][1]), "", *choosing_table(parts[0][1]), "", answer.choosing, ""]
     return [*lines, *(f"- {line}" for line in (*answer.about_leanset, *answer.verdicts))]

@@ -13,6 +13,13 @@ def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> l
     return fraction_table(f"{title}, accuracy %", cells, [_with_interval(row) for row in rows if row.method == FULL])
 
 
+def loss_table(rows: Sequence[SummaryRow], title: str) -> list[str]:
+    """Return the losses as a Markdown table, in brackets those with scaled logits where they are known."""
+    cells = {(shown_name(row.method), row.fraction): _losses(row) for row in rows if row.method != FULL}
+    on_all = [_losses(row) for row in rows if row.method == FULL]
+    return fraction_table(f"{title}, loss (with logits scaled)", cells, on_all)
+
+
 def difference_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return the paired differences to class-stratified random as a Markdown table; nothing if there are none."""
     cells = {
@@ -59,6 +66,11 @@ def choosing_table(rows: Sequence[SummaryRow]) -> list[str]:
     """Return a Markdown table of the time that choosing takes, beside that of training on all examples."""
     cells = {(shown_name(row.method), row.fraction): _choosing(row) for row in rows if row.method not in ON_ALL}
     return fraction_table("choosing one set, of one training on all data", cells)
+
+
+def _losses(row: SummaryRow) -> str:
+    scaled = "" if math.isnan(row.scaled_loss) else f" ({row.scaled_loss:.3f})"
+    return "" if math.isnan(row.loss) else f"{row.loss:.3f}{scaled}"
 
 
 def _work(row: SummaryRow) -> str:

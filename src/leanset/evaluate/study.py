@@ -224,7 +224,7 @@ class Study:
         except DivergenceError:
             if not divergence_is_chance:
                 raise
-            quality = Quality(1 / len(self.setup.images.classes), math.inf)
+            quality = Quality(1 / len(self.setup.images.classes), math.inf, math.inf)
         assert quality is not None  # a setup has held-out images
         recipe, fabric = settings.recipe, fabric_for(settings.device)
         return {
@@ -233,6 +233,7 @@ class Study:
             "steps": recipe.epochs * len(steps_of(kept, recipe.batch_size)),
             "accuracy": quality.accuracy,
             "loss": quality.loss,
+            "scaled_loss": quality.scaled_loss,
             "seconds": time.perf_counter() - began,
             "threads": available_threads(),
             "device": fabric.device.type,

@@ -28,6 +28,8 @@ class SummaryRow:
     model, protocol, fraction, method, seeds : what was trained, and how often
     accuracy, low, high : mean held-out accuracy over the seeds, with its 95 % interval; here and below intervals need three
         seeds
+    loss, scaled_loss : mean held-out loss, and that with one number that divides all logits (`leanset.training.Quality`)
+    loss_against_baseline, scaled_against_baseline : their mean differences to the baseline over the seeds that both have
     against_baseline, against_low, against_high, p_value : mean difference to the baseline over the seeds that both have
     common_seeds : number of these seeds
     p_adjusted : p value after Holm's correction for all comparisons of the table
@@ -51,6 +53,10 @@ class SummaryRow:
     accuracy: float
     low: float
     high: float
+    loss: float
+    scaled_loss: float
+    loss_against_baseline: float
+    scaled_against_baseline: float
     against_baseline: float
     against_low: float
     against_high: float
@@ -109,7 +115,8 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
     model, protocol, fraction, method = kind
     mine = by_seed[kind]
     accuracy = _of_enough(mean_interval([job["accuracy"] for job in mine.values()]))
-    against = compared(mine, by_seed.get((model, protocol, fraction, baseline), {}))
+    base = by_seed.get((model, protocol, fraction, baseline), {})
+    against = compared(mine, base)
     full = by_seed.get((model, Protocol(protocol).on_all, 0.0, FULL), {})
     against_full = compared(mine, full)
     choosing = _mean(mine, "selection_seconds")
@@ -122,6 +129,10 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
         accuracy=accuracy.mean,
         low=accuracy.low,
         high=accuracy.high,
+        loss=_mean(mine, "loss"),
+        scaled_loss=_mean(mine, "scaled_loss"),
+        loss_against_baseline=_mean_difference(mine, base, "loss"),
+        scaled_against_baseline=_mean_difference(mine, base, "scaled_loss"),
         against_baseline=against.difference.mean,
         against_low=against.difference.low,
         against_high=against.difference.high,
@@ -145,6 +156,11 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
 def _mean(jobs: Mapping[int, Outcome], what: str) -> float:
     known = _known(jobs, what)
     return sum(known) / len(known) if known else math.nan
+
+
+def _mean_difference(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome], what: str) -> float:
+    seeds = [s for s in sorted(ours.keys() & theirs.keys()) if what in ours[s] and what in theirs[s]]
+    return sum(ours[s][what] - theirs[s][what] for s in seeds) / len(seeds) if seeds else math.nan
 
 
 def _least(jobs: Mapping[int, Outcome], what: str) -> float:

@@ -19,6 +19,7 @@ from leanset.judge import (
     written,
 )
 
+_SAME_LOSS = 0.005  # a difference of losses that is not worth a word
 _ALIKE = 0.05  # a share of steps that is not worth a word
 _OFTEN = 10  # trainings on one set, for which its choice is shared out
 
@@ -57,6 +58,36 @@ def costs(rows: Iterable[SummaryRow], method: str, choosing: Mapping[tuple[str, 
             f"{interval} ({in_seeds(row.full_seeds)}){steps}."
         )
     return said
+
+
+def too_sure(rows: Iterable[SummaryRow], method: str, shown: str) -> list[str]:
+    """Say so where networks are as often right as those of the baseline, and yet their loss is higher.
+
+    Parameters
+    ----------
+    rows : the summary
+    method : who chose
+    shown : the baseline's name for readers
+
+    What is removed shifts what a network takes for usual, so that its probabilities may be off while its answers are better.
+    """
+    said = []
+    for row in rows:
+        higher = row.loss_against_baseline
+        if row.method != method or math.isnan(higher) or higher <= _SAME_LOSS or row.against_baseline < 0:
+            continue
+        scaled = row.scaled_against_baseline
+        then = "" if math.isnan(scaled) else f"; {_signed(scaled)} once that is done"
+        said.append(
+            f"{title(row.model, row.protocol)}: at {100 * row.fraction:g} % removed by {method} the loss is {_signed(higher)} "
+            f"beside {shown}, though no fewer answers are right: probabilities are off. One number that divides all logits, "
+            f"fitted on held-out images, mends that{then}."
+        )
+    return said
+
+
+def _signed(difference: float) -> str:
+    return f"{difference:+.3f}".replace("-", "−")
 
 
 def _work(row: SummaryRow, chooser: float | None) -> str:

@@ -18,9 +18,10 @@ from leanset.training.flops import step_flops, training_pflop
 from leanset.training.folder import EARLY, HEAD, NetworkFolder
 from leanset.training.gradients import gradient_norms
 from leanset.training.history import EpochLog
-from leanset.training.loop import Quality, Training, check_weights, predicted, quality, train
+from leanset.training.loop import Training, check_weights, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
 from leanset.training.precision import check_precision, mixed_precision, number_type
+from leanset.training.quality import Quality, predicted, quality
 from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
 from leanset.training.recorder import Recorder
 from leanset.training.sampling import KeptSampler

@@ -4,7 +4,6 @@ The order of the examples in epoch k and their augmentation depend only on the s
 continues from its last finished epoch and ends with the same network as an uninterrupted one.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,11 +25,10 @@ from leanset.training.history import EpochLog
 from leanset.training.lookahead import Lookahead
 from leanset.training.models import whitening_layers
 from leanset.training.optimizers import optimizers_for, set_rates
-from leanset.training.outputs import as_used, logits_of
+from leanset.training.outputs import logits_of
 from leanset.training.precision import mixed_precision
 from leanset.training.recipe import Recipe
 from leanset.training.recorder import Epoch, Recorder, joined
-from leanset.training.views import NO_COPIES, mean_logits
 
 _EXAMPLES_FOR_WHITENING = 5000
 _WHITENING_BATCH = 500
@@ -232,37 +230,3 @@ def _together(fabric: Fabric, notes: Tensor) -> Tensor:
         return notes
     seen = _summed(fabric, (~notes.isnan()).float())
     return torch.where(seen > 0, _summed(fabric, notes.nan_to_num()), torch.nan)
-
-
-def predicted(model: nn.Module, batches: Iterator[Batch], copies: str = NO_COPIES) -> Iterator[tuple[Batch, Tensor]]:
-    """Yield each batch with the network's logits, in evaluation mode; `copies` as in `mean_logits`."""
-    with as_used(model), torch.inference_mode():
-        for batch in batches:
-            yield batch, mean_logits(model, batch.inputs, copies)
-
-
-@dataclass(frozen=True)
-class Quality:
-    """Accuracy and mean cross-entropy of a network on labelled images."""
-
-    accuracy: float
-    loss: float
-
-
-def quality(
-    model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256, *, copies: str = NO_COPIES
-) -> Quality:
-    """Measure a network on data, in evaluation mode.
-
-    Parameters
-    ----------
-    model, data, device : the network, its inputs, and its device
-    batch_size : examples at a time
-    copies : of each image, over which logits are averaged: "none", "mirrored" or "mirrored-shifted"
-    """
-    steps = steps_of(np.arange(len(data)), batch_size)
-    correct, loss = 0, 0.0
-    for batch, logits in predicted(model, data.plain(steps, device), copies):
-        correct += int((logits.argmax(dim=1) == batch.labels).sum())
-        loss += float(cross_entropy(logits, batch.labels, reduction="sum"))
-    return Quality(correct / len(data), loss / len(data))

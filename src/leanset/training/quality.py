@@ -1,0 +1,91 @@
+"""How good a network is on labelled images.
+
+A network that has learnt from examples that are not like the others may be right more often and yet too sure of itself. One
+number that divides all logits, the temperature, mends that (Guo et al. 2017, "On Calibration of Modern Neural Networks"). So
+the loss is measured with and without it.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.optimize import minimize_scalar
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from leanset.training.batches import Batch, Batches, steps_of
+from leanset.training.outputs import as_used
+from leanset.training.views import NO_COPIES, mean_logits
+
+_LARGEST_FACTOR = 100.0
+
+
+@dataclass(frozen=True)
+class Quality:
+    """Accuracy and mean cross-entropy of a network on labelled images.
+
+    `scaled_loss` is the cross-entropy if one number divides all logits, which either half of the images gets from the other.
+    """
+
+    accuracy: float
+    loss: float
+    scaled_loss: float
+
+
+def quality(
+    model: nn.Module, data: Batches, device: torch.device, batch_size: int = 256, *, copies: str = NO_COPIES
+) -> Quality:
+    """Measure a network on data, in evaluation mode.
+
+    Parameters
+    ----------
+    model, data, device : the network, its inputs, and its device
+    batch_size : examples at a time
+    copies : of each image, over which logits are averaged: "none", "mirrored" or "mirrored-shifted"
+    """
+    steps = steps_of(np.arange(len(data)), batch_size)
+    parts = [
+        (logits.cpu(), batch.labels.cpu()) for batch, logits in predicted(model, data.plain(steps, device), copies)
+    ]
+    logits, labels = (torch.cat(part) for part in zip(*parts, strict=True))
+    accuracy = float((logits.argmax(dim=1) == labels).double().mean())
+    return Quality(accuracy, _loss(logits, labels), scaled_loss(logits, labels))
+
+
+def predicted(model: nn.Module, batches: Iterator[Batch], copies: str = NO_COPIES) -> Iterator[tuple[Batch, Tensor]]:
+    """Yield each batch with the network's logits, in evaluation mode; `copies` as in `mean_logits`."""
+    with as_used(model), torch.inference_mode():
+        for batch in batches:
+            yield batch, mean_logits(model, batch.inputs, copies)
+
+
+def scaled_loss(logits: Tensor, labels: Tensor) -> float:
+    """Return the mean cross-entropy of logits that are divided by the number that is best for the other half of the rows.
+
+    Examples
+    --------
+    >>> logits, labels = torch.tensor([[9.0, 0.0]] * 4 + [[0.0, 9.0]] * 4), torch.tensor([0, 0, 0, 1, 1, 1, 1, 0])
+    >>> round(_loss(logits, labels), 2), round(scaled_loss(logits, labels), 2)  # sure, and wrong in a quarter
+    (2.25, 0.58)
+    """
+    if len(labels) < 2 or not torch.isfinite(logits).all():
+        return _loss(logits, labels)
+    even, odd = ((logits[first::2].double(), labels[first::2]) for first in (0, 1))
+    sums = [len(mine[1]) * _loss(mine[0] * _best_factor(*other), mine[1]) for mine, other in ((even, odd), (odd, even))]
+    return sum(sums) / len(labels)
+
+
+def _best_factor(logits: Tensor, labels: Tensor) -> float:
+    """Return by which number logits are best multiplied. The loss is convex in it, so one minimum is the only one."""
+
+    def loss(log_factor: float) -> float:
+        return _loss(logits * math.exp(log_factor), labels)
+
+    farthest = math.log(_LARGEST_FACTOR)
+    return math.exp(minimize_scalar(loss, bounds=(-farthest, farthest), method="bounded").x)
+
+
+def _loss(logits: Tensor, labels: Tensor) -> float:
+    return float(cross_entropy(logits.double(), labels))

@@ -1,0 +1,40 @@
+"""The loss of a network that is right and too sure, or not sure enough."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import cross_entropy
+
+from leanset.training.quality import scaled_loss
+
+
+def drawn(seed, rows=4000, classes=5):
+    """Logits, and labels that are as likely as the logits say."""
+    rng = np.random.default_rng(seed)
+    logits = torch.from_numpy(rng.normal(0, 1.5, (rows, classes)))
+    chances = torch.softmax(logits, dim=1).numpy()
+    return logits, torch.from_numpy((rng.random((rows, 1)) > chances.cumsum(axis=1)).sum(axis=1))
+
+
+@pytest.mark.parametrize("factor", [0.05, 0.5, 1.0, 3.0, 20.0])
+def test_logits_that_are_too_large_or_too_small_are_mended(factor):
+    logits, labels = drawn(0)
+    assert scaled_loss(factor * logits, labels) == pytest.approx(float(cross_entropy(logits, labels)), abs=2e-3)
+
+
+def test_each_half_is_scaled_by_what_is_best_for_the_other():
+    logits, labels = drawn(1, rows=41)
+    factors = np.exp(np.linspace(-3, 3, 20_001))
+
+    def losses(half):
+        chosen, right = logits[half::2].numpy(), labels[half::2].numpy()
+        scaled = factors[:, None, None] * chosen
+        return (np.log(np.exp(scaled).sum(axis=2)) - scaled[:, np.arange(len(right)), right]).sum(axis=1)
+
+    even, odd = losses(0), losses(1)
+    assert scaled_loss(logits, labels) == pytest.approx((even[odd.argmin()] + odd[even.argmin()]) / 41, abs=1e-5)
+
+
+def test_what_cannot_be_scaled_is_the_loss_as_it_is():
+    assert scaled_loss(torch.tensor([[2.0, 0.0]]), torch.tensor([0])) == pytest.approx(float(np.log1p(np.exp(-2))))
+    assert np.isnan(scaled_loss(torch.tensor([[np.inf, 0.0], [0.0, 1.0]]), torch.tensor([1, 1])))
