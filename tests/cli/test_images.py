@@ -54,8 +54,10 @@ def test_from_images_to_a_verified_run_and_a_network_trained_on_what_was_kept(im
     answer = json.loads(done.stdout)
     assert answer["examples"] == len(result.kept)
     assert 0 <= answer["held_out_accuracy"] <= 1
+    assert answer["held_out_loss"] > 0
     shown = call("train", f"folder:{image_folder}", *NETWORK, *kept, "--out", tmp_path / "lean", check=0)
     assert f"{100 * answer['held_out_accuracy']:.2f} %" in shown.stdout
+    assert f"{answer['held_out_loss']:.3f}" in shown.stdout
     decay = ("--decay", "total", "--out", tmp_path / "total")
     call("train", f"folder:{image_folder}", *NETWORK, *kept, *decay, check=0)
     about = json.loads((tmp_path / "total" / "training.json").read_text())

@@ -60,7 +60,7 @@ def instead(monkeypatch, stand_in):
 
 def nothing(images, settings, **options):
     """A training that takes no time."""
-    return None, Quality(0.5, 1.0, 1.0)
+    return None, Quality(0.5, 1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("job", [JOBS[0], JOBS[2], *JOBS[-2:]], ids=lambda job: job.key)

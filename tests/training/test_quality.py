@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from leanset.training.quality import scaled_loss
+from leanset.training.quality import Quality, best_temperature, scaled_loss
 
 
 def drawn(seed, rows=4000, classes=5):
@@ -35,6 +35,25 @@ def test_each_half_is_scaled_by_what_is_best_for_the_other():
     assert scaled_loss(logits, labels) == pytest.approx((even[odd.argmin()] + odd[even.argmin()]) / 41, abs=1e-5)
 
 
+@pytest.mark.parametrize("factor", [0.05, 1.0, 20.0])
+def test_the_temperature_is_where_the_loss_no_longer_falls(factor):
+    logits, labels = drawn(2)
+    found = best_temperature(factor * logits, labels)
+
+    def loss(temperature):
+        return float(cross_entropy(factor * logits / temperature, labels))
+
+    assert loss(found) <= min(loss(0.98 * found), loss(1.02 * found))
+    assert best_temperature(logits, labels) == pytest.approx(found / factor, rel=1e-3)
+
+
+@pytest.mark.parametrize(("scaled", "worth"), [(1.0, True), (1.199, False), (1.3, False), (np.nan, False)])
+def test_scaling_is_worth_it_if_the_loss_is_clearly_lower(scaled, worth):
+    assert Quality(0.7, 1.2, scaled, 1.5).worth_scaling is worth
+
+
 def test_what_cannot_be_scaled_is_the_loss_as_it_is():
     assert scaled_loss(torch.tensor([[2.0, 0.0]]), torch.tensor([0])) == pytest.approx(float(np.log1p(np.exp(-2))))
-    assert np.isnan(scaled_loss(torch.tensor([[np.inf, 0.0], [0.0, 1.0]]), torch.tensor([1, 1])))
+    infinite, ones = torch.tensor([[np.inf, 0.0], [0.0, 1.0]]), torch.tensor([1, 1])
+    assert np.isnan(scaled_loss(infinite, ones))
+    assert np.isnan(best_temperature(infinite, ones))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from leanset import Check, CompareResult, Estimate, Frontier, PruneResult
     from leanset.evaluate import Answer, SummaryRow
     from leanset.judge import Forecast
-    from leanset.training import EpochLog
+    from leanset.training import EpochLog, Quality
 
 OUT, ERR = Screen(), Screen(stderr=True)
 
@@ -58,14 +58,17 @@ def show_next(command: str) -> None:
     OUT.print(f"Train on what is kept: {command}", soft_wrap=True)
 
 
-def show_training(history: "tuple[EpochLog, ...]", accuracy: float | None, folder: str) -> None:
+def show_training(history: "tuple[EpochLog, ...]", quality: "Quality | None", folder: str) -> None:
     """Print the result of a training and its folder."""
     table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
-    table.add_row(
-        "accuracy, held out", "unknown: no held-out images" if accuracy is None else f"{100 * accuracy:.2f} %"
-    )
+    if quality is None:
+        table.add_row("accuracy, held out", "unknown: no held-out images")
+    else:
+        table.add_row("accuracy, held out", f"{100 * quality.accuracy:.2f} %")
+        scaled = f"; {quality.scaled_loss:.3f} if all logits are divided by {quality.temperature:.2f}"
+        table.add_row("loss, held out", f"{quality.loss:.3f}{scaled if quality.worth_scaling else ''}")
     table.add_row("accuracy, while training", f"{100 * history[-1].accuracy:.2f} %  (augmented, last epoch)")
     table.add_row("epochs", f"{len(history)}")
     OUT.print(table)

@@ -1,6 +1,6 @@
 import os
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -64,19 +64,21 @@ def train(
             chosen = replace(chosen, recipe=replace(chosen.recipe, weight_decay=decay))
         network = Network(images, chosen, model)
         training, quality = network.trained(places=places, out=out, retrain=settings.overwrite, reporter=reporter)
-    last, accuracy = training.history[-1], None if quality is None else quality.accuracy
     if as_json:
         values: dict[str, object] = {
             "folder": str(out),
             "examples": len(images) if places is None else len(places),
-            "held_out_accuracy": accuracy,
+            "held_out_accuracy": None,
         }
+        if quality is not None:
+            values |= {f"held_out_{name}": value for name, value in asdict(quality).items()}
+        last = training.history[-1]
         show.show_json(values | {"epochs": last.epoch, "train_loss": last.loss, "train_accuracy": last.accuracy})
     elif quiet:
         if settings.out is None:
             show.show_folder(str(out))
     else:
-        show.show_training(training.history, accuracy, str(out))
+        show.show_training(training.history, quality, str(out))
 
 
 def _places(subset: Path, images: Images) -> Rows:

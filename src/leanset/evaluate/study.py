@@ -224,7 +224,7 @@ class Study:
         except DivergenceError:
             if not divergence_is_chance:
                 raise
-            quality = Quality(1 / len(self.setup.images.classes), math.inf, math.inf)
+            quality = Quality(1 / len(self.setup.images.classes), math.inf, math.inf, math.nan)
         assert quality is not None  # a setup has held-out images
         recipe, fabric = settings.recipe, fabric_for(settings.device)
         return {

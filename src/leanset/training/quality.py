@@ -19,19 +19,30 @@ from leanset.training.batches import Batch, Batches, steps_of
 from leanset.training.outputs import as_used
 from leanset.training.views import NO_COPIES, mean_logits
 
-_LARGEST_FACTOR = 100.0
+_HIGHEST_TEMPERATURE = 100.0  # and the lowest is its inverse
+_SAME_LOSS = 0.005  # a difference that is not worth a word
 
 
 @dataclass(frozen=True)
 class Quality:
     """Accuracy and mean cross-entropy of a network on labelled images.
 
-    `scaled_loss` is the cross-entropy if one number divides all logits, which either half of the images gets from the other.
+    Attributes
+    ----------
+    accuracy, loss : as the network answers
+    scaled_loss : the loss if one number divides all logits, which either half of the images gets from the other
+    temperature : that number, for all of the images; above 1 the network is too sure of itself, below 1 not sure enough
     """
 
     accuracy: float
     loss: float
     scaled_loss: float
+    temperature: float
+
+    @property
+    def worth_scaling(self) -> bool:
+        """Whether that number makes the loss clearly lower."""
+        return self.scaled_loss < self.loss - _SAME_LOSS
 
 
 def quality(
@@ -51,7 +62,7 @@ def quality(
     ]
     logits, labels = (torch.cat(part) for part in zip(*parts, strict=True))
     accuracy = float((logits.argmax(dim=1) == labels).double().mean())
-    return Quality(accuracy, _loss(logits, labels), scaled_loss(logits, labels))
+    return Quality(accuracy, _loss(logits, labels), scaled_loss(logits, labels), best_temperature(logits, labels))
 
 
 def predicted(model: nn.Module, batches: Iterator[Batch], copies: str = NO_COPIES) -> Iterator[tuple[Batch, Tensor]]:
@@ -66,24 +77,33 @@ def scaled_loss(logits: Tensor, labels: Tensor) -> float:
 
     Examples
     --------
-    >>> logits, labels = torch.tensor([[9.0, 0.0]] * 4 + [[0.0, 9.0]] * 4), torch.tensor([0, 0, 0, 1, 1, 1, 1, 0])
+    >>> logits, labels = torch.tensor([[9.0, 0.0]] * 4 + [[0.0, 9.0]] * 4), torch.tensor([0, 0, 0, 0, 1, 1, 0, 0])
     >>> round(_loss(logits, labels), 2), round(scaled_loss(logits, labels), 2)  # sure, and wrong in a quarter
-    (2.25, 0.58)
+    (2.25, 0.56)
     """
     if len(labels) < 2 or not torch.isfinite(logits).all():
         return _loss(logits, labels)
-    even, odd = ((logits[first::2].double(), labels[first::2]) for first in (0, 1))
-    sums = [len(mine[1]) * _loss(mine[0] * _best_factor(*other), mine[1]) for mine, other in ((even, odd), (odd, even))]
-    return sum(sums) / len(labels)
+    even, odd = ((logits[first::2], labels[first::2]) for first in (0, 1))
+    pairs = ((even, odd), (odd, even))
+    return sum(len(mine[1]) * _loss(mine[0] / best_temperature(*other), mine[1]) for mine, other in pairs) / len(labels)
 
 
-def _best_factor(logits: Tensor, labels: Tensor) -> float:
-    """Return by which number logits are best multiplied. The loss is convex in it, so one minimum is the only one."""
+def best_temperature(logits: Tensor, labels: Tensor) -> float:
+    """Return the number that logits are best divided by; NaN if they are not finite.
 
-    def loss(log_factor: float) -> float:
-        return _loss(logits * math.exp(log_factor), labels)
+    Examples
+    --------
+    >>> logits, labels = torch.tensor([[9.0, 0.0]] * 4), torch.tensor([0, 0, 0, 1])
+    >>> round(best_temperature(logits, labels), 2)  # three quarters are right, so the best logits are log(3) apart
+    8.19
+    """
+    if not torch.isfinite(logits).all():
+        return math.nan
+    logits, farthest = logits.double(), math.log(_HIGHEST_TEMPERATURE)
 
-    farthest = math.log(_LARGEST_FACTOR)
+    def loss(log_temperature: float) -> float:  # convex in 1/temperature, so one minimum is the only one
+        return _loss(logits / math.exp(log_temperature), labels)
+
     return math.exp(minimize_scalar(loss, bounds=(-farthest, farthest), method="bounded").x)
 
 
