@@ -19,12 +19,10 @@ import numpy as np
 
 from benchmarks._data import cifar10_folder, first_images
 from benchmarks._record import Findings, Request, Row
-from benchmarks._shares import likely_to_stay
+from benchmarks._shares import learning_record, likely_to_stay
 from benchmarks._trainings import known_or
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study, asked
 from leanset.judge import LEANSET, STRATIFIED
-from leanset.scores import Evidence
-from leanset.select import LearningRecord
 from leanset.training import Recipe, preset, preset_of
 
 SEEDS, WIDE = (1,), "quick-wide"
@@ -57,7 +55,7 @@ CHOOSERS = (
     Chooser("quick-narrow", 10, (0.4, 0.8)),
     Chooser("quick-narrow", 5, (0.4, 0.8)),
     Chooser("quick", 5, (0.4, 0.8)),
-    Chooser("quick", 3, (0.4, 0.8), wide=(0.4,)),
+    Chooser("quick", 3, (0.4, 0.5, 0.8), wide=(0.4,)),
     Chooser("conv4", 10),
 )
 
@@ -115,17 +113,13 @@ def _chooser(setup: Setup, model: str, method: str) -> Row:
 
 def _in_common(study: Study, usual: Study, fraction: float) -> Row:
     """Return which share of what stays is the same as by the usual chooser, on average over draws of both."""
-    labels, record = study.setup.images.labels, _record(study)
+    labels, record = study.setup.images.labels, learning_record(study)
     dynamics = study.statistics().dynamics
     assert dynamics is not None  # a network is never trained without a record
     wrong = 1 - float(np.mean([run.correct for run in dynamics]))
-    as_long = replace(record, wrong=wrong, later_epochs=_record(usual).later_epochs)
-    other = likely_to_stay(_record(usual), labels, fraction)
+    as_long = replace(record, wrong=wrong, later_epochs=learning_record(usual).later_epochs)
+    other = likely_to_stay(learning_record(usual), labels, fraction)
     return {
         name: float(np.minimum(likely_to_stay(known, labels, fraction), other).sum() / other.sum())
         for name, known in (("in_common", record), ("in_common_if_as_long", as_long))
     }
-
-
-def _record(study: Study) -> LearningRecord:
-    return LearningRecord.of(Evidence(groups=study.setup.images.labels, dynamics=study.statistics().dynamics))

@@ -20,15 +20,12 @@ import numpy as np
 
 from benchmarks._data import cifar10, held_out_split
 from benchmarks._record import Findings, Request, Row
-from benchmarks._shares import likely_to_stay
+from benchmarks._shares import learning_record, likely_to_stay
 from benchmarks._trainings import known_or
-from leanset._arrays import Vector
 from leanset._threads import available_threads, thread_count
 from leanset.evaluate import EQUAL_EPOCHS, Job, Setup, Study
 from leanset.head import TotalPenalty
 from leanset.judge import FULL, LEANSET, STRATIFIED
-from leanset.scores import Evidence
-from leanset.select import LearningRecord
 from leanset.training import ImageBatches, fabric_for, number_type, preset, quality, torch_threads, train
 
 SEEDS, MOST = (0,), 5.0
@@ -73,7 +70,7 @@ def _trained(study: Study, job: Job, change: str) -> Row:
     if change in (BATCH, BOTH):
         recipe = replace(recipe, batch_size=round(recipe.batch_size * share))
     if change == WEIGHTS:
-        each = 1 / _shares(study, job.fraction)[kept]
+        each = 1 / likely_to_stay(learning_record(study), images.labels, job.fraction)[kept]
         weights = np.minimum(each, MOST * each.min())
     data, fabric, began = ImageBatches(images), fabric_for("cpu"), time.perf_counter()
     training = train(
@@ -89,10 +86,3 @@ def _trained(study: Study, job: Job, change: str) -> Row:
         "seconds": seconds,
         "precision": number_type(recipe.precision, fabric),
     }
-
-
-def _shares(study: Study, removed: float) -> Vector:
-    """Return how likely each example is to stay by leanset's rule."""
-    labels = study.setup.images.labels
-    evidence = Evidence(groups=labels, dynamics=study.statistics().dynamics)
-    return likely_to_stay(LearningRecord.of(evidence), labels, removed)

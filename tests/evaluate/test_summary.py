@@ -176,3 +176,43 @@ def test_a_method_that_is_better_is_called_so():
         )
     ]
     assert "leanset is worse than chance" in verdicts([worse], BASE, "chance")[0]
+
+
+def test_two_losses_side_by_side_are_of_the_same_trainings():
+    rng = np.random.default_rng(0)
+    told = {"leanset": ((0, 1, 2), (1, 2)), BASE: ((0, 1, 2), (0, 2)), "el2n": ((0, 2), ()), "ccs": ((), ())}
+    rows = [
+        row
+        | ({"loss": None} if row["seed"] not in first else {"loss": rng.random()})
+        | ({"scaled_loss": rng.random()} if row["seed"] in both else {})
+        for row in OUTCOMES
+        if row["method"] in told
+        for first, both in [told[row["method"]]]
+    ]
+    found = {row.method: row for row in summarise(rows, BASE) if (row.protocol, row.fraction) == (EQUAL_EPOCHS, 0.4)}
+    known = {
+        (row["method"], row["seed"]): row for row in rows if (row["protocol"], row["fraction"]) == (EQUAL_EPOCHS, 0.4)
+    }
+
+    def mean(method, what, seeds):
+        return pytest.approx(np.mean([known[method, seed][what] for seed in seeds]))
+
+    def difference(method, what, seeds):
+        return pytest.approx(np.mean([known[method, seed][what] - known[BASE, seed][what] for seed in seeds]))
+
+    ours = found["leanset"]
+    assert (ours.loss, ours.scaled_loss, ours.loss_seeds) == (
+        mean("leanset", "loss", (1, 2)),
+        mean("leanset", "scaled_loss", (1, 2)),
+        2,
+    )
+    assert (ours.loss_against_baseline, ours.scaled_against_baseline, ours.common_loss_seeds) == (
+        difference("leanset", "loss", (2,)),
+        difference("leanset", "scaled_loss", (2,)),
+        1,
+    )
+    theirs = found["el2n"]
+    assert (theirs.loss, theirs.loss_seeds, math.isnan(theirs.scaled_loss)) == (mean("el2n", "loss", (2,)), 1, True)
+    assert (theirs.loss_against_baseline, theirs.common_loss_seeds) == (difference("el2n", "loss", (2,)), 1)
+    assert math.isnan(found["ccs"].loss)
+    assert (found["ccs"].loss_seeds, found["ccs"].common_loss_seeds) == (0, 0)

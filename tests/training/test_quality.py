@@ -26,13 +26,27 @@ def test_each_half_is_scaled_by_what_is_best_for_the_other():
     logits, labels = drawn(1, rows=41)
     factors = np.exp(np.linspace(-3, 3, 20_001))
 
-    def losses(half):
+    def losses(half):  # of every class as a label, weighed as in Platt's targets, and of the labels
         chosen, right = logits[half::2].numpy(), labels[half::2].numpy()
         scaled = factors[:, None, None] * chosen
-        return (np.log(np.exp(scaled).sum(axis=2)) - scaled[:, np.arange(len(right)), right]).sum(axis=1)
+        of_classes = np.log(np.exp(scaled).sum(axis=2, keepdims=True)) - scaled
+        n, k = chosen.shape
+        target = np.where(np.arange(k) == right[:, None], n + 1, 1) / (n + k)
+        return (target * of_classes).sum(axis=(1, 2)), of_classes[:, np.arange(n), right].sum(axis=1)
 
-    even, odd = losses(0), losses(1)
-    assert scaled_loss(logits, labels) == pytest.approx((even[odd.argmin()] + odd[even.argmin()]) / 41, abs=1e-5)
+    (even_fit, even), (odd_fit, odd) = losses(0), losses(1)
+    assert scaled_loss(logits, labels) == pytest.approx(
+        (even[odd_fit.argmin()] + odd[even_fit.argmin()]) / 41, abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("rows", [20, 100, 1000])
+def test_one_wrong_answer_does_not_make_the_other_half_certain(rows):
+    labels = torch.arange(rows) % 4
+    logits = 6 * torch.nn.functional.one_hot(labels, 4).double()
+    logits[0] = logits[1]  # the first half has one wrong answer, the other none
+    assert scaled_loss(logits, labels) < 2 * float(cross_entropy(logits, labels))  # 8 times with labels as they are
+    assert 0.1 < best_temperature(logits[1::2], labels[1::2]) < 6
 
 
 @pytest.mark.parametrize("factor", [0.05, 1.0, 20.0])
@@ -41,7 +55,7 @@ def test_the_temperature_is_where_the_loss_no_longer_falls(factor):
     found = best_temperature(factor * logits, labels)
 
     def loss(temperature):
-        return float(cross_entropy(factor * logits / temperature, labels))
+        return float(cross_entropy(factor * logits / temperature, labels, label_smoothing=5 / 4005))
 
     assert loss(found) <= min(loss(0.98 * found), loss(1.02 * found))
     assert best_temperature(logits, labels) == pytest.approx(found / factor, rel=1e-3)

@@ -67,7 +67,7 @@ def show_training(history: "tuple[EpochLog, ...]", quality: "Quality | None", fo
         table.add_row("accuracy, held out", "unknown: no held-out images")
     else:
         table.add_row("accuracy, held out", f"{100 * quality.accuracy:.2f} %")
-        scaled = f"; {quality.scaled_loss:.3f} if all logits are divided by {quality.temperature:.2f}"
+        scaled = f"; {quality.scaled_loss:.3f} if all logits are divided by about {quality.temperature:.2f}"
         table.add_row("loss, held out", f"{quality.loss:.3f}{scaled if quality.worth_scaling else ''}")
     table.add_row("accuracy, while training", f"{100 * history[-1].accuracy:.2f} %  (augmented, last epoch)")
     table.add_row("epochs", f"{len(history)}")

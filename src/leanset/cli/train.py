@@ -1,6 +1,6 @@
 import os
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +24,7 @@ from leanset.settings import NetworkOptions, ReadingOptions, RetrainingOptions, 
 
 Subset = Annotated[Path | None, typer.Option(help="Text file with the row numbers to train on, e.g. run/kept.txt.")]
 _NOT_FOR_TRAINING = ("checkpoint", "runs", "retrain", "mean", "std")
+_HELD_OUT = ("accuracy", "loss", "scaled_loss", "temperature")
 _OFTEN = ("model", "preset", "epochs", "seed", "device", "out")  # in the short help
 
 
@@ -65,15 +66,12 @@ def train(
         network = Network(images, chosen, model)
         training, quality = network.trained(places=places, out=out, retrain=settings.overwrite, reporter=reporter)
     if as_json:
-        values: dict[str, object] = {
-            "folder": str(out),
-            "examples": len(images) if places is None else len(places),
-            "held_out_accuracy": None,
-        }
-        if quality is not None:
-            values |= {f"held_out_{name}": value for name, value in asdict(quality).items()}
         last = training.history[-1]
-        show.show_json(values | {"epochs": last.epoch, "train_loss": last.loss, "train_accuracy": last.accuracy})
+        values = {"folder": str(out), "examples": len(images) if places is None else len(places)}
+        held_out = {f"held_out_{name}": getattr(quality, name, None) for name in _HELD_OUT}
+        show.show_json(
+            values | held_out | {"epochs": last.epoch, "train_loss": last.loss, "train_accuracy": last.accuracy}
+        )
     elif quiet:
         if settings.out is None:
             show.show_folder(str(out))

@@ -28,7 +28,7 @@ from leanset.evaluate.question import Question
 from leanset.evaluate.setup import Setup, with_held_out
 from leanset.evaluate.study import Study
 from leanset.evaluate.summary import Outcome, SummaryRow, parts_of, summarise, training_seconds
-from leanset.evaluate.words import beside_best, beside_shorter, costs, too_sure, verdicts
+from leanset.evaluate.words import beside_best, beside_shorter, costs, higher_losses, verdicts
 from leanset.judge import (
     FULL,
     LEANSET,
@@ -253,7 +253,7 @@ def run_comparison(
         _choosing(setup, outcomes, study.table.scorer_cost()),
         (
             *costs(rows, LEANSET, choosing),
-            *too_sure(rows, LEANSET, STRATIFIED_SHOWN),
+            *higher_losses(rows, LEANSET, STRATIFIED_SHOWN),
             *savings(outcomes, LEANSET, usual),
             *beside_shorter(outcomes, LEANSET),
             *beside_best(outcomes, LEANSET),

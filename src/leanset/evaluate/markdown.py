@@ -4,7 +4,17 @@ import math
 from collections.abc import Sequence
 
 from leanset.evaluate.summary import SummaryRow
-from leanset.judge import FULL, ON_ALL, POINTS, STRATIFIED, STRATIFIED_SHOWN, fraction_table, plus_minus, shown_name
+from leanset.judge import (
+    FULL,
+    ON_ALL,
+    POINTS,
+    STRATIFIED,
+    STRATIFIED_SHOWN,
+    fraction_table,
+    in_seeds,
+    plus_minus,
+    shown_name,
+)
 
 
 def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> list[str]:
@@ -14,10 +24,14 @@ def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> l
 
 
 def loss_table(rows: Sequence[SummaryRow], title: str) -> list[str]:
-    """Return the losses as a Markdown table, in brackets those with scaled logits where they are known."""
+    """Return the losses as a Markdown table, in brackets those with scaled logits where they are known.
+
+    Nothing if no loss is known.
+    """
     cells = {(shown_name(row.method), row.fraction): _losses(row) for row in rows if row.method != FULL}
     on_all = [_losses(row) for row in rows if row.method == FULL]
-    return fraction_table(f"{title}, loss (with logits scaled)", cells, on_all)
+    known = any(cells.values()) or any(on_all)
+    return fraction_table(f"{title}, loss (with logits scaled)", cells, on_all) if known else []
 
 
 def difference_table(rows: Sequence[SummaryRow]) -> list[str]:
@@ -56,7 +70,7 @@ def work_table(rows: Sequence[SummaryRow], title: str) -> list[str]:
     for row in known:
         if row.method not in ON_ALL:
             place = ("what is kept", row.fraction)
-            by_fraction[place] = min(by_fraction.get(place, row), row, key=lambda each: each.core_seconds)
+            by_fraction[place] = min(by_fraction.get(place, row), row, key=_core_seconds)
     cells = {place: _work(row) for place, row in by_fraction.items()}
     on_all = [_work(row) for row in known if row.method == FULL]
     return fraction_table(f"{title}, PFLOP and core-seconds", cells, on_all) if cells else []
@@ -69,12 +83,19 @@ def choosing_table(rows: Sequence[SummaryRow]) -> list[str]:
 
 
 def _losses(row: SummaryRow) -> str:
+    if math.isnan(row.loss):
+        return ""
     scaled = "" if math.isnan(row.scaled_loss) else f" ({row.scaled_loss:.3f})"
-    return "" if math.isnan(row.loss) else f"{row.loss:.3f}{scaled}"
+    fewer = f", {in_seeds(row.loss_seeds)}" if row.loss_seeds < row.seeds else ""
+    return f"{row.loss:.3f}{scaled}{fewer}"
 
 
 def _work(row: SummaryRow) -> str:
     return f"{row.pflop:.3g}" + ("" if math.isnan(row.core_seconds) else f", {row.core_seconds:.3g} s")
+
+
+def _core_seconds(row: SummaryRow) -> float:
+    return math.inf if math.isnan(row.core_seconds) else row.core_seconds
 
 
 def _choosing(row: SummaryRow) -> str:

@@ -29,7 +29,9 @@ class SummaryRow:
     accuracy, low, high : mean held-out accuracy over the seeds, with its 95 % interval; here and below intervals need three
         seeds
     loss, scaled_loss : mean held-out loss, and that with one number that divides all logits (`leanset.training.Quality`)
-    loss_against_baseline, scaled_against_baseline : their mean differences to the baseline over the seeds that both have
+    loss_seeds : number of their seeds: those that tell both losses, or if none does, those that tell the first
+    loss_against_baseline, scaled_against_baseline : their mean differences to the baseline
+    common_loss_seeds : number of the seeds of these differences, which are chosen alike
     against_baseline, against_low, against_high, p_value : mean difference to the baseline over the seeds that both have
     common_seeds : number of these seeds
     p_adjusted : p value after Holm's correction for all comparisons of the table
@@ -55,8 +57,10 @@ class SummaryRow:
     high: float
     loss: float
     scaled_loss: float
+    loss_seeds: int
     loss_against_baseline: float
     scaled_against_baseline: float
+    common_loss_seeds: int
     against_baseline: float
     against_low: float
     against_high: float
@@ -119,7 +123,9 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
     against = compared(mine, base)
     full = by_seed.get((model, Protocol(protocol).on_all, 0.0, FULL), {})
     against_full = compared(mine, full)
-    choosing = _mean(mine, "selection_seconds")
+    choosing = _mean(mine.values(), "selection_seconds")
+    losses = _with_losses([(job,) for job in mine.values()])
+    loss_pairs = _with_losses([(mine[seed], base[seed]) for seed in sorted(mine.keys() & base.keys())])
     return SummaryRow(
         model=model,
         protocol=protocol,
@@ -129,10 +135,12 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
         accuracy=accuracy.mean,
         low=accuracy.low,
         high=accuracy.high,
-        loss=_mean(mine, "loss"),
-        scaled_loss=_mean(mine, "scaled_loss"),
-        loss_against_baseline=_mean_difference(mine, base, "loss"),
-        scaled_against_baseline=_mean_difference(mine, base, "scaled_loss"),
+        loss=_mean([job for (job,) in losses], "loss"),
+        scaled_loss=_mean([job for (job,) in losses], "scaled_loss"),
+        loss_seeds=len(losses),
+        loss_against_baseline=_mean_difference(loss_pairs, "loss"),
+        scaled_against_baseline=_mean_difference(loss_pairs, "scaled_loss"),
+        common_loss_seeds=len(loss_pairs),
         against_baseline=against.difference.mean,
         against_low=against.difference.low,
         against_high=against.difference.high,
@@ -143,37 +151,52 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
         against_full_low=against_full.difference.low,
         against_full_high=against_full.difference.high,
         full_seeds=against_full.difference.n,
-        steps_share=_mean(mine, "steps") / _mean(full, "steps"),
+        steps_share=_mean(mine.values(), "steps") / _mean(full.values(), "steps"),
         below_random=sum(map(_below_random, mine.values())) / len(mine),
-        seconds=_mean(mine, "seconds"),
-        core_seconds=min(map(_core_seconds, mine.values())),
-        pflop=_mean(mine, "pflop"),
+        seconds=_mean(mine.values(), "seconds"),
+        core_seconds=_least_core_seconds(mine.values()),
+        pflop=_mean(mine.values(), "pflop"),
         choosing_seconds=choosing,
-        choosing_share=choosing / _least(full, "seconds"),
+        choosing_share=choosing / _least(full.values(), "seconds"),
     )
 
 
-def _mean(jobs: Mapping[int, Outcome], what: str) -> float:
+def _mean(jobs: Iterable[Outcome], what: str) -> float:
     known = _known(jobs, what)
     return sum(known) / len(known) if known else math.nan
 
 
-def _mean_difference(ours: Mapping[int, Outcome], theirs: Mapping[int, Outcome], what: str) -> float:
-    seeds = [s for s in sorted(ours.keys() & theirs.keys()) if what in ours[s] and what in theirs[s]]
-    return sum(ours[s][what] - theirs[s][what] for s in seeds) / len(seeds) if seeds else math.nan
+def _with_losses(groups: Sequence[tuple[Outcome, ...]]) -> Sequence[tuple[Outcome, ...]]:
+    """Return the groups whose jobs all tell both losses, or if there is none, those whose jobs all tell the first.
+
+    Early studies told one. Two losses that are shown side by side are of the same trainings.
+    """
+    both, first = (
+        [jobs for jobs in groups if all(job.get(what) is not None for job in jobs for what in told)]
+        for told in (("loss", "scaled_loss"), ("loss",))
+    )
+    return both or first
 
 
-def _least(jobs: Mapping[int, Outcome], what: str) -> float:
+def _mean_difference(pairs: Sequence[tuple[Outcome, ...]], what: str) -> float:
+    return _mean([ours for ours, _ in pairs], what) - _mean([theirs for _, theirs in pairs], what)
+
+
+def _least(jobs: Iterable[Outcome], what: str) -> float:
     return min(_known(jobs, what), default=math.nan)
 
 
-def _known(jobs: Mapping[int, Outcome], what: str) -> list[float]:
-    return [value for job in jobs.values() if (value := job.get(what)) is not None]
+def _known(jobs: Iterable[Outcome], what: str) -> list[float]:
+    return [value for job in jobs if (value := job.get(what)) is not None]
 
 
-def _core_seconds(job: Outcome) -> float:
-    on_cpu = job.get("device", "cpu") == "cpu"  # early studies did not say, and had none other
-    return float(job["seconds"] * job.get("threads", math.nan)) if on_cpu else math.nan
+def _least_core_seconds(jobs: Iterable[Outcome]) -> float:
+    times = [float(job["seconds"] * job.get("threads", math.nan)) if _on_cpu(job) else math.nan for job in jobs]
+    return math.nan if any(map(math.isnan, times)) else min(times)
+
+
+def _on_cpu(job: Outcome) -> bool:
+    return str(job.get("device", "cpu")) == "cpu"  # early studies did not say, and had none other
 
 
 def _below_random(job: Outcome) -> float:

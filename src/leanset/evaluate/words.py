@@ -18,8 +18,8 @@ from leanset.judge import (
     verdict,
     written,
 )
+from leanset.training import SAME_LOSS
 
-_SAME_LOSS = 0.005  # a difference of losses that is not worth a word
 _ALIKE = 0.05  # a share of steps that is not worth a word
 _OFTEN = 10  # trainings on one set, for which its choice is shared out
 
@@ -60,7 +60,7 @@ def costs(rows: Iterable[SummaryRow], method: str, choosing: Mapping[tuple[str, 
     return said
 
 
-def too_sure(rows: Iterable[SummaryRow], method: str, shown: str) -> list[str]:
+def higher_losses(rows: Iterable[SummaryRow], method: str, shown: str) -> list[str]:
     """Say so where networks are as often right as those of the baseline, and yet their loss is higher.
 
     Parameters
@@ -74,16 +74,24 @@ def too_sure(rows: Iterable[SummaryRow], method: str, shown: str) -> list[str]:
     said = []
     for row in rows:
         higher = row.loss_against_baseline
-        if row.method != method or math.isnan(higher) or higher <= _SAME_LOSS or row.against_baseline < 0:
+        if row.method != method or math.isnan(higher) or higher <= SAME_LOSS or row.against_baseline < 0:
             continue
-        scaled = row.scaled_against_baseline
-        then = "" if math.isnan(scaled) else f"; {_signed(scaled)} once that is done"
         said.append(
             f"{title(row.model, row.protocol)}: at {100 * row.fraction:g} % removed by {method} the loss is {_signed(higher)} "
-            f"beside {shown}, though no fewer answers are right: probabilities are off. One number that divides all logits, "
-            f"fitted on held-out images, mends that{then}."
+            f"beside {shown} ({in_seeds(row.common_loss_seeds)}), though no fewer answers are right: probabilities are off."
+            f"{_once_scaled(row.scaled_against_baseline, higher)}"
         )
     return said
+
+
+def _once_scaled(scaled: float, higher: float) -> str:
+    """Say what is left of a higher loss once one number divides all logits, if that is known."""
+    if math.isnan(scaled):
+        return ""
+    number = " One number that divides all logits, fitted on held-out images,"
+    if scaled <= SAME_LOSS:
+        return f"{number} mends that: {_signed(scaled)} once that is done."
+    return f"{number} {'leaves' if scaled < higher else 'does not mend that:'} {_signed(scaled)}."
 
 
 def _signed(difference: float) -> str:

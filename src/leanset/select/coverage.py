@@ -165,7 +165,7 @@ class Coverage:
         rng: np.random.Generator,
         disputed: float = 0.0,
     ) -> Vector:
-        """Return how likely each example is to stay, (n,), where classes may lose any number of their own.
+        """Return how likely each example is to stay, (n,), whatever the least number is that a class must keep.
 
         The parameters are those of `start`.
         """

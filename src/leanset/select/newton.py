@@ -137,8 +137,7 @@ class NewtonSearch(ExchangeSearch):
         """State what coverage chose for, and how many labels are disputed if examples were removed for it."""
         if self.coverage is None or not removal.removed.any():
             return []
-        epochs = min(run.epochs for run in self.task.recorded.dynamics or ())
-        found = [about_the_network(), *about_few_epochs(epochs)]
+        found = [about_the_network(), *about_few_epochs(self._learning.later_epochs, removal.removed.mean())]
         doubted = self.coverage.doubted(self.disputed)
         if doubted <= 0:
             return found
@@ -203,9 +202,12 @@ class NewtonSearch(ExchangeSearch):
         if self.coverage is None:
             return self.start(count), None
         rng = stream(self.task.seed, "start", count)
-        record = LearningRecord.of(self.task.recorded)
-        removed, cells = self.coverage.start(record, self.task.constraints, count, rng, self.disputed)
+        removed, cells = self.coverage.start(self._learning, self.task.constraints, count, rng, self.disputed)
         return removed, quantile_bins(self.norms, cells, self.coverage.bins)
+
+    @cached_property
+    def _learning(self) -> LearningRecord:
+        return LearningRecord.of(self.task.recorded)
 
     @cached_property
     def disputed(self) -> float:

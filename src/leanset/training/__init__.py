@@ -21,7 +21,7 @@ from leanset.training.history import EpochLog
 from leanset.training.loop import Training, check_weights, train
 from leanset.training.models import CONVNETS, MODELS, ConvNetDesign, build_model, has_stems, is_normalised
 from leanset.training.precision import check_precision, mixed_precision, number_type
-from leanset.training.quality import Quality, predicted, quality
+from leanset.training.quality import SAME_LOSS, Quality, predicted, quality
 from leanset.training.recipe import PRESETS, Recipe, preset, preset_of
 from leanset.training.recorder import Recorder
 from leanset.training.sampling import KeptSampler
@@ -32,6 +32,7 @@ __all__ = [
     "HEAD",
     "MODELS",
     "PRESETS",
+    "SAME_LOSS",
     "Batch",
     "Batches",
     "ConvNetDesign",
