@@ -277,3 +277,12 @@ def test_without_settings_those_of_the_scale_are_taken(experiment, trained, tmp_
     monkeypatch.setitem(EXPERIMENTS["speed"], "cpu", TINY_SETTINGS["speed"])
     folder = run_experiment("speed", replace(experiment, out=tmp_path))
     assert json.loads((folder / "record.json").read_text())["settings"] == {"epochs": [2], "fractions": [0.4]}
+
+
+@pytest.mark.parametrize("name", ["pruning", "transfer", "noise"])
+def test_losses_are_told_beside_accuracies(experiment, tables, name):
+    page = readme(experiment, name)
+    on_all = [row for row in tables[name]["summary"] if row["method"] == FULL]
+    assert on_all
+    for row in on_all:
+        assert f"| all data | {row['loss']:.3f} ({row['scaled_loss']:.3f}) |" in page

@@ -1,7 +1,7 @@
 from leanset.evaluate.compare import Answer, asked, compare, forecast_comparison, run_comparison
 from leanset.evaluate.forecast import forecast
 from leanset.evaluate.job import Job
-from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table
+from leanset.evaluate.markdown import accuracy_table, certificate_table, choosing_table, loss_table
 from leanset.evaluate.panels import accuracy_panel, difference_panel
 from leanset.evaluate.protocol import EQUAL_EPOCHS, EQUAL_STEPS
 from leanset.evaluate.question import Question
@@ -32,6 +32,7 @@ __all__ = [
     "difference_panel",
     "forecast",
     "forecast_comparison",
+    "loss_table",
     "methods_in",
     "parts_of",
     "run_comparison",

@@ -23,7 +23,7 @@ def accuracy_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> l
     return fraction_table(f"{title}, accuracy %", cells, [_with_interval(row) for row in rows if row.method == FULL])
 
 
-def loss_table(rows: Sequence[SummaryRow], title: str) -> list[str]:
+def loss_table(rows: Sequence[SummaryRow], title: str = "Equal epochs") -> list[str]:
     """Return the losses as a Markdown table, in brackets those with scaled logits where they are known.
 
     Nothing if no loss is known.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from leanset._arrays import Rows
 from leanset._errors import InputError
 from leanset.data import Images
-from leanset.evaluate import Job, Study, SummaryRow, accuracy_table, summarise
+from leanset.evaluate import Job, Study, SummaryRow, accuracy_table, loss_table, summarise
 from leanset.judge import FULL, LEANSET, STRATIFIED, as_dicts, fraction_table, mean_interval
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
@@ -57,6 +57,8 @@ class _Noisy:
             f"## {self.name}: {wrong} of the labels are wrong",
             "",
             *accuracy_table(rows),
+            "",
+            *loss_table(rows),
             "",
             *verdict_lines(rows),
         ]

@@ -13,6 +13,7 @@ from leanset.evaluate import (
     accuracy_table,
     certificate_table,
     difference_panel,
+    loss_table,
     summarise,
 )
 from leanset.judge import BALANCED, FULL, LEANSET, PAPER, STRATIFIED, UNIFORM, as_dicts
@@ -86,7 +87,7 @@ SIZES = dict.fromkeys(
 
 
 def _lines(rows: Sequence[SummaryRow], by_epochs: Sequence[SummaryRow]) -> list[str]:
-    lines = [*accuracy_table(by_epochs), "", *certificate_table(by_epochs), ""]
+    lines = [*accuracy_table(by_epochs), "", *loss_table(by_epochs), "", *certificate_table(by_epochs), ""]
     by_steps = [row for row in rows if row.protocol == EQUAL_STEPS]
     if by_steps:
         lines += [*accuracy_table(by_steps, "Equal steps"), ""]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from leanset.evaluate import Job, Study, accuracy_panel, accuracy_table, parts_of, summarise
+from leanset.evaluate import Job, Study, accuracy_panel, accuracy_table, loss_table, parts_of, summarise
 from leanset.judge import LEANSET, STRATIFIED, as_dicts
 from leanset.paper.experiment import Experiment, jobs_with_full
 from leanset.paper.findings import Findings, verdict_lines
@@ -45,7 +45,12 @@ class TransferSettings:
         outcomes = experiment.finished(study, self.jobs(experiment))
         rows = summarise(outcomes, STRATIFIED)
         parts = parts_of(rows)
-        tables = [line for title, part in parts for line in (*accuracy_table(part, title), "")]
+        tables = [
+            line
+            for title, part in parts
+            for table in (accuracy_table, loss_table)
+            for line in (*table(part, title), "")
+        ]
         return Findings(
             title="Transfer to other networks (figure 3 of the paper)",
             protocol=f"{self.scorer} chooses, {' and '.join(self.models)} are trained; {experiment.size}; held-out accuracy "
