@@ -43,7 +43,7 @@ class SummaryRow:
     core_seconds : time of the quickest of the trainings, times its threads; others may have been stopped at times. NaN if one
         was not on a CPU
     pflop : arithmetic of one training, in 10¹⁵ operations
-    choosing_seconds : mean time of choosing one set, with the certificate and without the network that methods look at
+    choosing_seconds : least time of choosing one set, with the certificate and without the network that methods look at
     choosing_share : the same, as a share of the shortest training on all examples
     """
 
@@ -123,7 +123,7 @@ def _row(kind: Kind, by_seed: Mapping[Kind, Mapping[int, Outcome]], baseline: st
     against = compared(mine, base)
     full = by_seed.get((model, Protocol(protocol).on_all, 0.0, FULL), {})
     against_full = compared(mine, full)
-    choosing = _mean(mine.values(), "selection_seconds")
+    choosing = _least(mine.values(), "selection_seconds")
     losses = _with_losses([(job,) for job in mine.values()])
     loss_pairs = _with_losses([(mine[seed], base[seed]) for seed in sorted(mine.keys() & base.keys())])
     return SummaryRow(
