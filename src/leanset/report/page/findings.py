@@ -111,7 +111,7 @@ ADVICE: dict[str, Advice] = {
     "LS120": Advice(
         "Chosen by a short training",
         ACT,
-        "Train the network that chooses for as many epochs as you would anyway, ten or more.",
+        "Train the network that chooses for ten epochs or more.",
     ),
 }
 
