@@ -214,5 +214,15 @@ def test_two_losses_side_by_side_are_of_the_same_trainings():
     theirs = found["el2n"]
     assert (theirs.loss, theirs.loss_seeds, math.isnan(theirs.scaled_loss)) == (mean("el2n", "loss", (2,)), 1, True)
     assert (theirs.loss_against_baseline, theirs.common_loss_seeds) == (difference("el2n", "loss", (2,)), 1)
+    for row in rows:  # the two now tell a scaled loss of no seed that both have
+        if row["method"] == BASE and row["seed"] == 2:
+            row.pop("scaled_loss")
+    [apart] = [
+        row
+        for row in summarise(rows, BASE)
+        if (row.protocol, row.fraction, row.method) == (EQUAL_EPOCHS, 0.4, "leanset")
+    ]
+    assert math.isnan(apart.scaled_against_baseline)
+    assert (apart.loss_against_baseline, apart.common_loss_seeds) == (difference("leanset", "loss", (0, 1, 2)), 3)
     assert math.isnan(found["ccs"].loss)
     assert (found["ccs"].loss_seeds, found["ccs"].common_loss_seeds) == (0, 0)

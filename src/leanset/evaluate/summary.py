@@ -179,7 +179,8 @@ def _with_losses(groups: Sequence[tuple[Outcome, ...]]) -> Sequence[tuple[Outcom
 
 
 def _mean_difference(pairs: Sequence[tuple[Outcome, ...]], what: str) -> float:
-    return _mean([ours for ours, _ in pairs], what) - _mean([theirs for _, theirs in pairs], what)
+    told = [(ours[what], theirs[what]) for ours, theirs in pairs if None not in (ours.get(what), theirs.get(what))]
+    return sum(ours - theirs for ours, theirs in told) / len(told) if told else math.nan
 
 
 def _least(jobs: Iterable[Outcome], what: str) -> float:
