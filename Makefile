@@ -28,7 +28,8 @@ api: $(STAMP)
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
-# The pictures of the gallery, by the scripts that they are about. Those of the report page: docs/making/report_pictures.py.
+# The pictures of the gallery, by the scripts that they are about. Those of the report page and of
+# networks: docs/making/report_pictures.py and network_picture.py.
 pictures: $(STAMP)
 	for name in $$(grep -l savefig examples/*.py); do $(BIN)/python $$name docs/images/gallery/$$(basename $$name .py).png || exit 1; done
 

@@ -113,12 +113,12 @@ def _chooser(setup: Setup, model: str, method: str) -> Row:
 
 def _in_common(study: Study, usual: Study, fraction: float) -> Row:
     """Return which share of what stays is the same as by the usual chooser, on average over draws of both."""
-    labels, record = study.setup.images.labels, learning_record(study)
+    labels, record, usual_record = study.setup.images.labels, learning_record(study), learning_record(usual)
     dynamics = study.statistics().dynamics
     assert dynamics is not None  # a network is never trained without a record
     wrong = 1 - float(np.mean([run.correct for run in dynamics]))
-    as_long = replace(record, wrong=wrong, later_epochs=learning_record(usual).later_epochs)
-    other = likely_to_stay(learning_record(usual), labels, fraction)
+    as_long = replace(record, wrong=wrong, later_epochs=usual_record.later_epochs)
+    other = likely_to_stay(usual_record, labels, fraction)
     return {
         name: float(np.minimum(likely_to_stay(known, labels, fraction), other).sum() / other.sum())
         for name, known in (("in_common", record), ("in_common_if_as_long", as_long))

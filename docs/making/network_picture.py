@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from leanset.evaluate import EQUAL_EPOCHS, FULL, accuracy_panel, difference_panel, summarise
-from leanset.judge import STRATIFIED
+from leanset.evaluate import EQUAL_EPOCHS, accuracy_panel, difference_panel, summarise
+from leanset.judge import FULL, LEANSET, PAPER, STRATIFIED
 from leanset.report import curves_figure, save_figure
 
 ROOT = Path(__file__).parents[2]
-SHOWN = ("leanset", STRATIFIED, "dual", "ccs", "el2n", "paper", FULL)
+SHOWN = (LEANSET, STRATIFIED, "dual", "ccs", "el2n", PAPER, FULL)
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 import os
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +24,6 @@ from leanset.settings import NetworkOptions, ReadingOptions, RetrainingOptions, 
 
 Subset = Annotated[Path | None, typer.Option(help="Text file with the row numbers to train on, e.g. run/kept.txt.")]
 _NOT_FOR_TRAINING = ("checkpoint", "runs", "retrain", "mean", "std")
-_HELD_OUT = ("accuracy", "loss", "scaled_loss", "temperature")
 _OFTEN = ("model", "preset", "epochs", "seed", "device", "out")  # in the short help
 
 
@@ -50,6 +49,7 @@ def train(
     """
     settings = replace(settings, progress=False if quiet or as_json else None)
     from leanset.capture import Network, network_settings  # needs torch
+    from leanset.training import Quality
 
     with (
         folder_for(source, settings.out, "training") as out,
@@ -68,7 +68,8 @@ def train(
     if as_json:
         last = training.history[-1]
         values = {"folder": str(out), "examples": len(images) if places is None else len(places)}
-        held_out = {f"held_out_{name}": getattr(quality, name, None) for name in _HELD_OUT}
+        names = [field.name for field in fields(Quality)]
+        held_out = {f"held_out_{name}": None if quality is None else getattr(quality, name) for name in names}
         show.show_json(
             values | held_out | {"epochs": last.epoch, "train_loss": last.loss, "train_accuracy": last.accuracy}
         )
